@@ -86,7 +86,7 @@ def loop_over_rules(labels, conditions, holds):
 def our_counts(rules, labels, X):
     """Whom each rule covers, by label, by the steps of `cover`, which pays for the interval as well."""
     relation = to_relation(None, rules)
-    sample = Rows.of(Sample(rules, labels, X), relation.scopes(rules), sys.maxsize)
+    sample = Rows(Sample(rules, labels, X), relation, sys.maxsize)
     layout, covers = sample.layout(), relation.cover(sample.distinct, rules, X)
     counts = over_batches(covers, layout, len(sample.distinct), sys.maxsize, lambda _, bits: layout.count(bits))
     return np.concatenate(list(counts))[:, :, 0]

@@ -11,8 +11,8 @@ import brute
 import faithscope as fs
 from brute_numbers import Brute, agreement_of, brute_spread
 from brute_numbers import brute as brute_measure
+from faithscope.counting.clusters import spread_by_explanation
 from faithscope.counting.coverage import count_necessity, cover, encoded
-from faithscope.counting.moments import spread_by_explanation
 from faithscope.counting.rows import Rows
 from faithscope.measures.comparing.paired import consistency_left_out
 from faithscope.measures.consistency import measure_consistency
@@ -200,7 +200,7 @@ class System:
             return counted.terms.left_out, single if counted.block is None else counted.block
         if measure == "encoding":
             even = sample.counted().evenly()
-            block = Rows.of(even, even.explanations, exact).block
+            block = Rows(even, relation, exact).block
             without = encoded(even, relation, exact=exact).sums.without
             return without, single if block is None else block
         coverage = cover(sample, relation, exact=exact)

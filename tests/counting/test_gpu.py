@@ -129,7 +129,8 @@ def test_where_there_is_no_gpu_it_is_not_asked_for_silently():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = fs.within(PHI, LABELS, 3.0)
-    assert found.to_dict() == fs.within(PHI, LABELS, 3.0, device="cpu").to_dict()
+    for device in ("cpu", "cuda"):  # so few pairs are counted on the CPU
+        assert found.to_dict() == fs.within(PHI, LABELS, 3.0, device=device).to_dict()
 
 
 def test_nothing_imports_torch_where_there_is_no_gpu():
@@ -147,7 +148,6 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
     ("call", "message"),
     [
         (lambda: fs.within(PHI, LABELS, 3.0, device="gpu"), "one of 'auto', 'cpu', 'cuda'; got 'gpu'"),
-        (lambda: fs.within(PHI, LABELS, 3.0, device="cuda"), "10.8 pairs"),
         (lambda: fs.sufficiency(RULES, LABELS, PHI, device="cuda"), "nothing else"),
         (lambda: fs.sufficiency(NEAR, LABELS, PHI, weights=PHI[:, 0], device="cuda"), "count alike"),
         (lambda: fs.sufficiency(NEAR, LABELS, PHI, weights=PHI[:, 0], device="gpu"), "one of 'auto', 'cpu', 'cuda'"),

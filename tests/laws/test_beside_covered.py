@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import faithscope as fs
-from faithscope.counting.beside import Kinds
+from faithscope.counting.clusters import Kinds
 from faithscope.counting.coverage import ask_groups
 from faithscope.errors import BadInput, NotProven
 from faithscope.relations import to_relation
@@ -95,7 +95,8 @@ def test_spread_of_a_group_is_a_share_of_the_variance_of_all_rows(among):
         for group in np.unique(groups).tolist():
             how = {"asks": groups == group, "answers": groups == group if among else groups >= 0}
             chosen = replace(kinds, answers=kinds.group == group) if among else kinds
-            spread = chosen.spread(chosen.group == group, chosen.asked(chosen.group == group), 1.0)
+            told = chosen.asked(chosen.group == group)
+            spread = chosen.spread(told.sums, told.left_out, 1.0, chosen.group == group)
             covered = asked.coverage([group])
             rows = [
                 (kind_of(kinds, system, sample, groups, row), np.arange(system.n) != row) for row in range(system.n)

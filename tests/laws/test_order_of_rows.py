@@ -16,7 +16,7 @@ from faithscope.inputs.rows import take_rows
 from faithscope.measures.comparing.paired import leaving_out_alike, sufficiency_left_out
 from faithscope.measures.intervals.margins import margins
 from faithscope.readers import as_explanations
-from faithscope.relations import to_relation
+from faithscope.relations import Same, to_relation
 from faithscope.sample import Sample
 
 N = 400
@@ -109,7 +109,7 @@ def test_equal_rows_with_different_explanations_are_told_apart_by_them():
 def test_blocks_are_equally_large_and_not_by_the_order():
     labels = np.zeros(10_000, int)
     given = as_explanations(np.arange(10_000) % 7)
-    rows = Rows.of(Sample(given, labels, np.arange(10_000.0)[:, None]), given)
+    rows = Rows(Sample(given, labels, np.arange(10_000.0)[:, None]), Same())
     assert np.ptp(np.bincount(rows.block)) <= 1
     assert abs(np.corrcoef(np.arange(10_000), rows.block)[0, 1]) < 0.05
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,16 +26,12 @@ class _ByDistance(Agreement):
     eps: float
 
     def __post_init__(self) -> None:
-        try:
-            number = float(self.eps) if is_real(self.eps) else np.nan
-        except OverflowError:  # an integer beyond all floats
-            number = np.inf
-        if not 0 < number < np.inf:
+        if not is_real(self.eps) or not 0 < self.eps < 1e308:
             name = type(self).__name__
             raise BadInput(
                 f"{name}'s eps must be a positive number, in the units of the predictions; got {self.eps!r}."
             )
-        object.__setattr__(self, "eps", number)
+        object.__setattr__(self, "eps", float(self.eps))
 
 
 @dataclass(frozen=True)
@@ -193,7 +190,7 @@ class _CloseSums(AgreementSums):
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
         places = rows.group * self.size + rows.value
 
-        def bounds(part: slice) -> list[Ints]:
+        def bounds(part: slice) -> list[Any]:
             base, wanted = group[part] * self.size, value[part]
             low, first, last, high = (np.take(end, wanted) for end in (self.low, self.start, self.stop, self.high))
             return [_search(places, base + end) for end in (low, first, wanted + 1, last, high)]
@@ -205,20 +202,25 @@ class _CloseSums(AgreementSums):
         place, low = rows_at(self.place, rows.value), _lows(rows, self.low, self.size)
         starts, stops = _runs(rows.group * self.size + rows_at(self.start, rows.value))  # of a group, in one bin
         first, last = (np.repeat(ends, stops - starts) for ends in (starts, stops))
-        ends = low, first, np.arange(1, len(low) + 1), last, _ends(low)
-        prefixes = _power_prefixes(rows.weight, place, 1)
-        return _sums(prefixes, place, lambda part: [end[part] for end in ends])[0]
+        ends = low, first, last, _ends(low)
+        return _sums(_power_prefixes(rows.weight, place, 1), place, lambda part: _bounds(ends, part))[0]
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
-        ends = self.low, self.start, np.arange(1, self.size), self.stop, self.high
+        ends = self.low, self.start, self.stop, self.high
         prefixes = _power_prefixes(weight, self.place, 2)
-        sums, squares = _sums(prefixes, self.place, lambda part: [end[part] for end in ends])
+        sums, squares = _sums(prefixes, self.place, lambda part: _bounds(ends, part))
         return sums, squares
 
 
 def _power_prefixes(weight: Floats, place: Floats, power: int) -> list[Floats]:
     """Prefix sums of ``weight * place**degree``, for every degree up to the power."""
-    return [_prefixes(weight * place**degree) for degree in range(1 + power)]
+    return [_prefixes(each) for each in accumulate([place] * power, np.multiply, initial=weight)]
+
+
+def _bounds(ends: tuple[Ints, ...], part: slice) -> list[Any]:
+    """The bounds of `_sums`, if the values are the rows themselves: above a row is the next."""
+    low, first, last, high = (end[part] for end in ends)
+    return [low, first, slice(part.start + 1, part.stop + 1), last, high]
 
 
 def _runs(keys: Array) -> tuple[Ints, Ints]:
@@ -227,7 +229,7 @@ def _runs(keys: Array) -> tuple[Ints, Ints]:
     return starts, np.append(starts[1:], len(keys))[: len(starts)]
 
 
-def _sums(prefixes: list[Floats], place: Floats, bounds: Callable[[slice], list[Ints]]) -> list[Floats]:
+def _sums(prefixes: list[Floats], place: Floats, bounds: Callable[[slice], list[Any]]) -> list[Floats]:
     """The sums of the agreement, and of its square if there are prefix sums of squares, each for every value.
 
     With x the place of a row and p that of the value, rows of the bin before agree by x - p, rows of the same bin by
@@ -246,13 +248,15 @@ def _sums(prefixes: list[Floats], place: Floats, bounds: Callable[[slice], list[
 
     def fill(start: int, stop: int) -> None:
         part = slice(start, stop)
-        places, p = bounds(part), place[part]
-        ends = [[np.take(prefix, bound) for bound in places] for prefix in prefixes[:2]]
-        (low, begin, above, end, high), (x_low, x_begin, x_above, x_end, x_high) = ends
+        p, (first, bin_first, middle, bin_last, last) = place[part], bounds(part)
+        low, begin, end, high = (np.take(prefixes[0], bound) for bound in (first, bin_first, bin_last, last))
+        x_low, x_high = (np.take(prefixes[1], bound) for bound in (first, last))
+        above, x_above = (prefix[middle] for prefix in prefixes[:2])
         same_bin = end - begin
         sums[0, part] = p * (low + high - 2 * above) + same_bin + 2 * x_above - x_low - x_high
         for squares in prefixes[2:]:
-            total = np.take(squares, places[4]) - np.take(squares, places[0]) + same_bin
+            x_begin, x_end = (np.take(prefixes[1], bound) for bound in (bin_first, bin_last))
+            total = np.take(squares, last) - np.take(squares, first) + same_bin
             total += p**2 * (high - low) + 2 * (2 * x_above - x_begin - x_end)
             sums[1, part] = total + 2 * p * (begin + end - 2 * above - x_high + x_low)
 
@@ -261,7 +265,9 @@ def _sums(prefixes: list[Floats], place: Floats, bounds: Callable[[slice], list[
 
 
 def _prefixes(values: Floats) -> Floats:
-    return np.concatenate([[0.0], np.cumsum(values)])
+    prefixes = np.zeros(len(values) + 1)
+    np.cumsum(values, out=prefixes[1:])
+    return prefixes
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from faithscope.agreements import scaled
-from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counted import Coverage, NecessityCounts
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import sums
-from faithscope.counting.leave_out import Units, ratio
+from faithscope.counting.leave_out import ClusterTotals, Units, ratio
 from faithscope.counting.pairs import PairSums
 from faithscope.counting.tally import Tally
 from faithscope.counting.terms import RecallBlocks, ShareBlocks
@@ -28,19 +27,15 @@ class AskingGroups:
     ----------
     tally : Tally
         Of groups that ask in turn.
-    counts : Counts
-        Those of all rows.
-    idle : tuple of str
-        Conditions that hold on no row.
     """
 
-    def __init__(self, tally: Tally, counts: Counts, idle: tuple[str, ...]) -> None:
+    def __init__(self, tally: Tally) -> None:
         assert tally.groups is not None
-        self.tally, self.rows, self.groups, self.counts, self.idle = tally, tally.rows, tally.groups, counts, idle
+        self.tally, self.rows, self.groups = tally, tally.rows, tally.groups
 
     def _counts(self, asks: Bools, units: Units, chance: float | None) -> Counts:
         """The counts of the rows that ask, and of all rows that their explanations cover."""
-        rows, counts = self.rows, self.counts
+        rows, counts = self.rows, self.tally.counts
         cell, masses = np.flatnonzero(counts.given)[rows.cell], (asks * rows.weight, asks * rows.weight**2)
         clusters = ClusterTotals.of(units, chance)
         return counts.of_askers(cell, asks, asks & ~self.tally.own, masses if rows.weighted else None, clusters)
@@ -77,7 +72,7 @@ class AskingGroups:
             self._counts(asks, units, chance),
             np.unique(rows.codes[asks], return_inverse=True)[1].reshape(-1),
             tally.own[asks],
-            self.idle,
+            tuple(tally.idle),
             left_out if many > 1 or spread is not None else None,
             block=rows.block,
             sums=share.total(),
@@ -91,9 +86,9 @@ class AskingGroups:
         rows, (asks, units, heaviest), everybody = self.rows, self._asks(groups), self.tally.everybody
         recall = RecallBlocks(everybody)
         for number in groups:
-            recall.add(self.tally.recalls[number].sums)
+            recall.add(self.tally.recalls[number].sums, recall.leaning)
         terms = recall.result(asks, heaviest)
         if np.sum(units.mass > 0) < 2:
             terms = replace(terms, left_out=None)
         counts, own, others = self._counts(asks, units, terms.chance), self.tally.own[asks], everybody.others(asks)
-        return NecessityCounts(counts, terms, own, self.idle, rows.block, others=others)
+        return NecessityCounts(counts, terms, own, tuple(self.tally.idle), rows.block, others=others)

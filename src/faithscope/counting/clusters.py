@@ -1,30 +1,42 @@
-"""Clusters: rows that belong together, such as those of one customer, are no witnesses for each other."""
+"""Rows with the same explanation, and whom they are compared with: rows of other clusters, beside everybody or not.
 
+Clusters are rows that belong together, such as those of one customer: they are no witnesses for each other. Beside
+everybody, rows of a group ask and all rows answer: each group's share, and the same without each row or cluster. Beside
+a reference, its rows alone answer.
+
+Rows that count alike (of one explanation, prediction, group and weight, or cluster) are one kind, of which one is left
+out. Without a row of any group, the terms of a group lose it as a witness; without one of its own, its term too, and
+the group is one row smaller.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import GroupedRows, Same
+from faithscope.agreements import GroupedRows, Same, Spread, scaled
 from faithscope.agreements.base import AgreementSums
+from faithscope.counting.counts import Counts
 from faithscope.counting.layout import numbered_pairs, sums
-from faithscope.counting.leave_out import Parts, Units, ratio
-from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.counting.leave_out import Asking, ClusterTotals, LeftOut, Parts, Sums, Units, parts_left_out, ratio
+from faithscope.counting.moments import (
+    Moments,
+    SpreadCounts,
+    moments_of,
+    spread_of,
+    spread_of_plain_rows,
+    summed,
+    whole,
+)
+from faithscope.counting.profile import LabelPairs
+from faithscope.explanations.base import Explanations
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.grouping import group as grouped
 from faithscope.sample import Sample
 
-
-class ClusterTotals(NamedTuple):
-    """Of clusters: how many there are, as how many rows they count, and chance among rows of different ones."""
-
-    clusters: int
-    effective_n: float  # (Σw)² / Σ_k (Σ of the weights of cluster k)²
-    chance: float | None  # None if all rows are of one cluster
-
-    @classmethod
-    def of(cls, units: Units, chance: float | None = None) -> "ClusterTotals | None":
-        """Those of units of which some have a weight; None if rows have no clusters."""
-        return None if units.clusters is None else cls(int(np.sum(units.mass > 0)), units.effective_n, chance)
+_FEW = 3  # rows that answer, of which a kind that nobody saw has no more
 
 
 class Cells(NamedTuple):
@@ -33,6 +45,11 @@ class Cells(NamedTuple):
     group: Ints
     value: Ints
     cell: Ints
+
+    @classmethod
+    def of(cls, group: Ints, value: Ints) -> "Cells":
+        """The cells of rows of these groups and predictions."""
+        return cls(*numbered_pairs(group, value))
 
     def agreeing(self, kernel: AgreementSums, mass: Floats) -> Floats:
         """Per row, the mass of the rows of its group, itself among them, each by its agreement with the row."""
@@ -51,52 +68,226 @@ def in_quarters(sample: Sample) -> Sample:
     return replace(sample, labels=np.floor(4 * middle).astype(np.int64)[place], agreement=Same())
 
 
+class Asked(NamedTuple):
+    """What the rows that ask are told.
+
+    Attributes
+    ----------
+    sums : Sums
+        Of their terms, of those that are silent, and of their weight.
+    left_out : LeftOut
+        The same without each unit of all rows.
+    units : float
+        How many units ask: rows, or clusters.
+    good : float
+        As how many units of the same weight they are, if one that was missed may weigh as much as the heaviest.
+    chance : float or None
+        How much they agree with any row of another unit; None if there is none.
+    chance_left_out : (k,) array
+    """
+
+    sums: Sums
+    left_out: LeftOut
+    units: float
+    good: float
+    chance: float | None
+    chance_left_out: Floats
+
+
 @dataclass(frozen=True, eq=False)
-class Strangers:
-    """Rows with the same explanation, each compared with rows of other clusters only.
+class Kinds:
+    """Rows that count alike, as one entry each; of clustered rows, each compared with rows of other clusters only.
 
     With W the weight of an explanation's rows, ``W_k`` that of its rows in cluster k, P the weight of its agreeing
     ordered pairs of rows from different clusters, and ``D = W² - Σ_k W_k²`` that of all such pairs, it adds
     ``W P / D`` to the sum of M̂, or W to that of U if all its rows are of one cluster. Clusters of one row give what
     rows without clusters give.
+
+    Attributes
+    ----------
+    code, value, group : (k,) arrays
+        The explanation, the prediction and the group of each, by number.
+    rows : (k,) array
+        How many they are.
+    each, times : (k,) arrays
+        The weight of one that is left out, and how many such there are; rows of one cluster go together, and are one.
+    square : (k,) array
+        The sum of the squared weights of the rows.
+    cluster : (k,) array or None
+    answers : (k,) array of bool, optional
+        Which of them answer; by default all do.
+    moments : Moments, optional
+        Of one row each, for `Spread`.
     """
+
+    code: Ints
+    value: Ints
+    group: Ints
+    rows: Ints
+    each: Floats
+    times: Ints
+    square: Floats
+    cluster: Ints | None
+    sums: AgreementSums
+    itself: float
+    answers: Bools | None = None
+    moments: Moments | None = None
+
+    @classmethod
+    def of(cls, sample: Sample, group: Ints | None = None, rows: Ints | None = None) -> "Kinds":
+        """The rows of a sample, of these groups, or each as a kind of its own; `rows` are how many each stands for."""
+        code, value, clusters = sample.explanations.group()[0], sample.numbered_labels[1], sample.clusters
+        times, first, mine = np.ones(sample.n, np.int64), np.arange(sample.n), np.zeros(sample.n, np.int64)
+        if group is not None:
+            columns = [code, value, group]
+            if sample.weights is not None:
+                columns.append(np.unique(sample.weights, return_inverse=True)[1])
+            if clusters is not None:
+                columns.append(clusters)
+            codes, first = grouped([np.column_stack(columns)])
+            times, mine = np.bincount(codes, rows).astype(np.int64), group[first]
+            code, value, clusters = code[first], value[first], None if clusters is None else clusters[first]
+        weight, kernel = sample.weight[first], sample.agreement.over(sample.values)
+        each, lots = (weight, times) if clusters is None else (weight * times, np.ones(len(times), np.int64))
+        square, itself = times * weight**2, sample.agreement.itself
+        moments = moments_of(sample)[:, first] if isinstance(sample.agreement, Spread) else None
+        return cls(code, value, mine, times, each, lots, square, clusters, kernel, itself, None, moments)
+
+    @cached_property
+    def mass(self) -> Floats:
+        """The weight of each kind."""
+        return np.asarray(self.each * self.times)
+
+    @cached_property
+    def answering(self) -> Floats:
+        """The weight of one row of each kind that answers; 0 if none does."""
+        return self.each if self.answers is None else self.each * self.answers
+
+    @cached_property
+    def part(self) -> tuple[Ints, Ints]:
+        """The explanation of each part, which is a kind or the rows of a cluster, and the part of each kind."""
+        if self.cluster is None:
+            return self.code, np.arange(len(self.code))
+        explanation, _, part = numbered_pairs(self.code, self.cluster)
+        return explanation, part
+
+    @cached_property
+    def cells(self) -> tuple[Cells, Cells | None]:
+        """The cells of explanations, and of parts of clustered rows."""
+        return Cells.of(self.code, self.value), None if self.cluster is None else Cells.of(self.part[1], self.value)
+
+    def _others(self, mass: Floats, own: Floats) -> Floats:
+        """Per kind, the weight of rows of other units with its explanation, each by its agreement."""
+        whole, part = self.cells
+        mine = self.itself * own if part is None else part.agreeing(self.sums, mass)
+        return np.maximum(whole.agreeing(self.sums, mass) - mine, 0.0)  # not below 0 by rounding
+
+    @cached_property
+    def agreeing(self) -> Floats:
+        """Per kind, the weight of rows of other units that answer, each by its agreement."""
+        return self._others(self.answering * self.times, self.answering)
+
+    def parts(self, asks: Bools | None = None) -> Parts:
+        """The parts of explanations if these kinds ask, or if all do."""
+        all_ask = asks is None and self.answers is None
+        mine = self.each if asks is None else self.each * asks
+        own, agreeing, rows, unit = self.answering, self.agreeing, self.times, None
+        answered, (code, part) = agreeing if all_ask else self._others(mine * rows, mine), self.part
+        if self.cluster is not None:
+            unit, rows = np.empty(len(code), np.int64), np.ones(len(code), np.int64)
+            unit[part] = self.cluster
+            agreeing, answered = (sums(part, column) for column in (mine * agreeing, own * answered))
+            own, mine = (sums(part, column) for column in (own, mine))
+            agreeing, answered = ratio(agreeing, mine), ratio(answered, own)
+
+        def total(column: Array) -> Floats:
+            return sums(code, rows * column)[code]
+
+        weight, square, pairs = total(own), total(mine * own), total(mine * agreeing)
+        if all_ask:
+            return Parts(total(np.ones(len(own))), weight, square, pairs, agreeing, own, rows, unit)
+        asker, witness = mine > 0, own > 0
+        askers, witnesses, both = total(asker), total(witness), total(asker & witness)
+        met = askers * witnesses - both
+        left = (askers - asker) * (witnesses - witness) - both + (asker & witness)
+        asking = Asking(total(mine), mine, answered, met, left)
+        return Parts(met, weight, square, pairs, agreeing, own, rows, unit, asking)
+
+    @cached_property
+    def everybody(self) -> "Kinds":
+        """The same as if all rows had one explanation."""
+        return replace(self, code=np.zeros(len(self.code), np.int64))
+
+    def asked(self, asks: Bools) -> Asked:
+        """The share of the kinds that ask."""
+        total, left_out = parts_left_out(self.parts(asks))
+        chances, by_chance = parts_left_out(self.everybody.parts(asks))
+        mine, heaviest, times = self.each * asks, self.each, self.times
+        if self.cluster is not None:
+            mine, heaviest = (np.bincount(self.cluster, column).astype(np.float64) for column in (mine, self.each))
+            times = np.ones(len(mine), np.int64)
+        chance = None if chances.silent > 0 else chances.agreeing / chances.total
+        good = total.total / float(heaviest.max())
+        units = float(np.sum(times[mine > 0]))
+        left_out = replace(left_out, reach=self._reach(asks) / float(heaviest.max()))
+        return Asked(total, left_out, units, good, chance, by_chance.value)
+
+    def spread(self, total: Sums, left_out: LeftOut, unit: float, asks: Bools | None = None) -> SpreadCounts | None:
+        """W of the kinds that ask, S of those that answer and T of all, with all rows and without each."""
+        if self.moments is None:
+            return None
+        one, many = self.moments, int(self.code.max()) + 1
+        held, answers = one * self.rows, self.answering > 0
+        rows = sums(self.code, self.rows * answers, many)[self.code]
+        alone, pair = answers & (rows == 1), answers & (rows == 2)
+        other = summed(held * answers, self.code, many)[:, self.code] - one
+        silent = whole(one * alone)
+        left = silent - one * alone + other * pair
+        every = one[:, np.repeat(np.arange(len(self.code)), self.rows)]
+        asking = None if asks is None else self.each * asks
+        return spread_of(total, left_out, every, (silent, left), whole(held) - one, unit, asking)
+
+    def _reach(self, asks: Bools) -> float:
+        """How much of the weight that asks leans on a unit that answers, of the few on which most does.
+
+        A kind of rows that nobody saw is as rare as a few rows that answer, and changes no more than leans on these.
+        Beside everybody this is no more than a unit weighs.
+        """
+        if self.answers is None:
+            return 0.0
+        many = int(self.code.max()) + 1
+        asked, weight = (
+            np.bincount(self.code, column, many) for column in (self.mass * asks, self.answering * self.times)
+        )
+        leaning, times = ratio(asked, weight)[self.code] * self.answering, self.times
+        if self.cluster is not None:
+            leaning = np.bincount(self.cluster, leaning).astype(np.float64)
+            times = np.ones(len(leaning), np.int64)
+        order = np.argsort(-leaning)[:_FEW]
+        most = np.repeat(leaning[order], np.minimum(times[order], _FEW))[:_FEW]
+        return float(most.sum() / _FEW)
+
+
+@dataclass(frozen=True, eq=False)
+class Strangers:
+    """Rows with the same explanation, each compared with rows of other clusters; every row is one if there are none."""
 
     sample: Sample
 
     @cached_property
-    def cluster(self) -> Ints:
-        """The cluster of each row; every row is one if there are none."""
-        return np.arange(self.sample.n) if self.sample.clusters is None else self.sample.clusters
-
-    @cached_property
-    def part(self) -> tuple[Ints, Ints]:
-        """The explanation and the cluster of each row together, by number: the parts of explanations, in order."""
-        codes = self.sample.explanations.group()[0]
-        if self.sample.clusters is None:
-            return codes, self.cluster
-        explanation, _, part = numbered_pairs(codes, self.cluster)
-        return explanation, part
+    def kinds(self) -> Kinds:
+        """Each row as one."""
+        return Kinds.of(self.sample)
 
     @cached_property
     def parts(self) -> Parts:
         """The rows of each explanation, by cluster: in order of the rows, if every row is a cluster."""
-        explanation, part = self.part
-        weight, unit = self.sample.weight, None
-        if self.sample.clusters is not None:
-            unit = np.empty(len(explanation), np.int64)
-            unit[part] = self.cluster
-        own, agreed = (np.bincount(part, column) for column in (weight, weight * self.agreeing))
-        columns = (None, own, own**2, agreed)
-        size, total, squares, pairs = (np.bincount(explanation, column)[explanation] for column in columns)
-        return Parts(size, total, squares, pairs, agreed / own, own, np.ones(len(own), np.int64), unit)
+        return self.kinds.parts()
 
-    @cached_property
-    def agreeing(self) -> Floats:
-        """Per row, the weight of the rows of other clusters with its explanation, each by its agreement."""
-        explanation, part = self.part
-        alone = self.sample.clusters is None
-        itself = self.sample.agreement.itself * self.sample.weight if alone else self.within(part)
-        return np.maximum(self.within(explanation[part]) - itself, 0.0)  # not below 0 by rounding
+    @property
+    def part(self) -> tuple[Ints, Ints]:
+        """The explanation of each part, and the part of each row."""
+        return self.kinds.part
 
     def shares(self) -> tuple[Floats, Bools]:
         """Per row, the share of the other rows with its explanation that agree, and whether there are any.
@@ -107,11 +298,6 @@ class Strangers:
         checked = parts.size > 1
         return ratio(parts.agreeing, np.where(checked, parts.weight - parts.own, 0))[part], checked[part]
 
-    def within(self, group: Ints) -> Floats:
-        """Per row, the weight of its group's rows, the row among them, each by its agreement with the row."""
-        cells = Cells(*numbered_pairs(group, self.sample.numbered_labels[1]))
-        return cells.agreeing(self.sample.agreement.over(self.sample.values), self.sample.weight)
-
     @property
     def met(self) -> tuple[Floats, Floats, Floats]:
         """Per row, the rows of other clusters with its explanation, each by its agreement, and the largest part of it.
@@ -121,7 +307,7 @@ class Strangers:
         explanation, part = self.part
         parts, largest = self.parts, np.zeros(len(explanation))
         np.maximum.at(largest, explanation, parts.own)
-        return (parts.weight - parts.own)[part], self.agreeing, largest[explanation][part]
+        return (parts.weight - parts.own)[part], self.kinds.agreeing, largest[explanation][part]
 
     def sizes_apart(self) -> float:
         """How many standard errors agreement by rows is from agreement by clusters, each of which counts once.
@@ -143,8 +329,9 @@ class Strangers:
 
     def sizes_by_label(self) -> Floats:
         """How many standard errors each label's share of a cluster goes with the size of the cluster."""
-        size = sums(self.cluster, self.sample.weight)
-        cluster, label, cell = numbered_pairs(self.cluster, self.sample.numbered_labels[1])
+        assert self.sample.clusters is not None
+        size = sums(self.sample.clusters, self.sample.weight)
+        cluster, label, cell = numbered_pairs(self.sample.clusters, self.sample.numbered_labels[1])
         share, more = sums(cell, self.sample.weight) / size[cluster], size - size.mean()
         mean = np.bincount(label, share) / len(size)
         squares = np.bincount(label, more[cluster] ** 2 * share * (share - 2 * mean[label])) + mean**2 * (more @ more)
@@ -153,8 +340,48 @@ class Strangers:
 
     def totals(self) -> ClusterTotals | None:
         """Of all rows, whatever their explanations."""
-        everybody, units, chance = np.zeros(self.sample.n, np.int64), Units.of(self.sample), None
-        if len(units.mass) > 1:
-            agreeing = np.maximum(self.within(everybody) - self.within(self.cluster), 0.0)
-            chance = min(1.0, float(self.sample.weight @ agreeing / (units.mass.sum() ** 2 - units.mass @ units.mass)))
-        return ClusterTotals.of(units, chance)
+        everybody = parts_left_out(self.kinds.everybody.parts())[0]
+        chance = None if everybody.silent else min(1.0, everybody.agreeing / everybody.total)
+        return ClusterTotals.of(Units.of(self.sample), chance)
+
+
+def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any], source: Explanations) -> Counts:
+    """Counts of the rows that ask, as given, and of all rows with their explanations, as covered.
+
+    Parameters
+    ----------
+    labels : sequence
+        The different predictions.
+    source : Explanations
+        The different explanations.
+    """
+    explanation, label, cell = numbered_pairs(kinds.code, kinds.value)
+    answering = kinds.rows if kinds.answers is None else kinds.rows * kinds.answers
+    covered = np.bincount(cell, answering).astype(np.int64)
+    counts = Counts(source, labels, explanation, label, covered, covered, 0 * covered)
+    masses = None if (kinds.mass == kinds.rows).all() else (kinds.mass * asks, kinds.square * asks)
+    clusters = ClusterTotals.of(Units(kinds.mass * asks, kinds.cluster), asked.chance)
+    return counts.of_askers(cell, kinds.rows * asks, 0 * kinds.rows, masses, clusters)
+
+
+def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, Ints, Floats, LabelPairs | None]:
+    """Spread among rows with the same explanation; of rows that count alike in closed form.
+
+    Returns
+    -------
+    SpreadCounts, LeftOut
+        With all rows, and without each.
+    sizes, pairs : (explanations,) arrays
+        Rows with each explanation, and the weight of their pairs, by half the squared distance.
+    LabelPairs
+        How far any two rows are apart; None if rows are weighted.
+    """
+    if sample.weights is None:
+        return spread_of_plain_rows(sample)
+    kinds = Kinds.of(sample)
+    parts = kinds.parts()
+    total, left_out = parts_left_out(parts)
+    spread = kinds.spread(total, left_out, scaled(sample.labels)[1])
+    assert spread is not None
+    first = sample.explanations.group()[1]
+    return spread, left_out, np.asarray(parts.size)[first], np.asarray(parts.pairs)[first], None

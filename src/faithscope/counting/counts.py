@@ -10,8 +10,8 @@ import numpy as np
 from faithscope import agreements
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.layout import run_starts, sums
+from faithscope.counting.leave_out import ClusterTotals, CountsRows
 from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by, with_lone
 from faithscope.discretizers import discretize
 from faithscope.errors import BadInput, Incompatible, WrongType
@@ -29,7 +29,7 @@ _MOST_ROWS = 3_000_000_000  # n(n - 1) must fit in 64 bits
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class Counts(CountsRows):
     """Rows counted by explanation and predicted label.
 
     A cell is an (explanation, label) pair that occurs; cells are in order of explanation, then of label.
@@ -130,21 +130,6 @@ class Counts:
         return self.relation.partitions and int(self.per_explanation.sum()) == self.n and not self.missed.any()
 
     @property
-    def effective_n(self) -> float:
-        """Rows, or with weights the effective sample size (Σw)² / Σw², where a cluster counts as one row."""
-        if self.clusters is not None:
-            return self.clusters.effective_n
-        if self.weight is None:
-            return float(self.n)
-        mass, squares = self.masses
-        return float(mass.sum() ** 2 / squares.sum())
-
-    @property
-    def plain(self) -> bool:
-        """Whether rows are independent and count the same."""
-        return self.weight is None and self.clusters is None
-
-    @property
     def masses(self) -> tuple[Floats, Floats]:
         """Per cell, the sum of weights and of squared weights; if rows are not weighted, each weighs 1."""
         rows = self.given.astype(np.float64)
@@ -185,8 +170,7 @@ class Counts:
             place = np.minimum(np.searchsorted(values, labels), len(values) - 1)
             return np.where(values[place] == labels, place, -1)
         names, numbers = number_labels(labels)
-        positions = {label: j for j, label in enumerate(self.labels)}
-        return np.array([positions.get(name, -1) for name in names], np.int64)[numbers]
+        return _places(names, self.labels)[numbers]
 
     @property
     def values(self) -> Floats:
@@ -224,16 +208,14 @@ class Counts:
             return True
         if (self.weight is None) != (other.weight is None) or self.explanations.kind != other.explanations.kind:
             return False
-        cells, others = self._cells(), other._cells(self)
-        return cells.keys() == others.keys() and all(np.allclose(cells[key], others[key], 1e-12, 0) for key in cells)
+        explanation = self.explanations.locate(other.explanations)[other.explanation]
+        label = _places(other.labels, self.labels)[other.label]
+        order = np.lexsort((label, explanation))
+        mine, theirs = ((each.given, each.covered, each.missed, *each.masses) for each in (self, other))
+        pairs = [(self.explanation, explanation), (self.label, label), *zip(mine, theirs, strict=True)]
+        return all(np.allclose(column, known[order], 1e-12, 0) for column, known in pairs)
 
     __hash__ = None  # type: ignore[assignment]
-
-    def _cells(self, like: "Counts | None" = None) -> dict[tuple[int, Any], tuple[float, ...]]:
-        place = np.arange(self.distinct) if like is None else like.explanations.locate(self.explanations)
-        keys = zip(place[self.explanation].tolist(), (self.labels[j] for j in self.label), strict=True)
-        numbers = (self.given, self.covered, self.missed, *self.masses)
-        return dict(zip(keys, zip(*(column.tolist() for column in numbers), strict=True), strict=True))
 
     def of_askers(
         self, cell: Ints, given: Array, missed: Array, masses: Sequence[Floats] | None, clusters: ClusterTotals | None
@@ -398,6 +380,12 @@ def split_cells(cells: Ints, labels: int) -> tuple[Ints, Ints]:
     return explanation, label
 
 
+def _places(names: Sequence[Any], among: Sequence[Any]) -> Ints:
+    """The positions of labels among others; -1 for one that is none of them."""
+    known = {label: j for j, label in enumerate(among)}
+    return np.array([known.get(name, -1) for name in names], np.int64)
+
+
 def _merge(a: Counts, b: Counts) -> Counts:
     if a.clusters is not None or b.clusters is not None:
         raise Incompatible("Counts of clustered rows do not add up, since a cluster may be in both: count all at once.")
@@ -405,10 +393,9 @@ def _merge(a: Counts, b: Counts) -> Counts:
         raise Incompatible(f"Counts of the rows that explanations cover, by {a.agreement}, do not add up: count anew.")
     if a.n + b.n > _MOST_ROWS:
         raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; these add up to {a.n + b.n:,}.")
-    if a.agreement != b.agreement:
-        raise Incompatible(f"One of these counts is by {a.agreement}, the other by {b.agreement}: count both alike.")
-    if a.relation != b.relation:
-        raise Incompatible(f"One of these counts is by {a.relation}, the other by {b.relation}: use one relation.")
+    for one, other in ((a.agreement, b.agreement), (a.relation, b.relation)):
+        if one != other:
+            raise Incompatible(f"One of these counts is by {one}, the other by {other}: count both alike.")
     if a.relation != Same() and (a.distinct != b.distinct or (a.explanations.locate(b.explanations) < 0).any()):
         raise Incompatible(
             "These counts are of the rows that different sets of explanations cover, and such counts do not add up: "
@@ -418,20 +405,17 @@ def _merge(a: Counts, b: Counts) -> Counts:
     codes, first = joined.group()
     names = list(dict.fromkeys([*a.labels, *b.labels]))
     labels = tuple(names[j] for j in in_order(names))
-    place = {label: j for j, label in enumerate(labels)}
     cells = [
-        start[counts.explanation] * len(labels) + np.array([place[y] for y in counts.labels], np.int64)[counts.label]
+        start[counts.explanation] * len(labels) + _places(counts.labels, labels)[counts.label]
         for counts, start in ((a, codes[: a.distinct]), (b, codes[a.distinct :]))
     ]
     keys, inverse = np.unique(np.concatenate(cells), return_inverse=True)
 
     def total(name: str) -> Any:
-        values = [getattr(counts, name) for counts in (a, b)]
-        if values[0] is None:
+        first, second = (getattr(counts, name) for counts in (a, b))
+        if first is None:
             return None
-        sums = np.zeros(len(keys), values[0].dtype)
-        np.add.at(sums, inverse, np.concatenate(values))
-        return sums
+        return np.bincount(inverse, np.concatenate([first, second])).astype(first.dtype, copy=False)
 
     explanation, label = np.divmod(keys, len(labels))
     fields = {name: total(name) for name in ("given", "covered", "missed", "weight", "square")}

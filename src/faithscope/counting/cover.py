@@ -51,7 +51,7 @@ def over_batches(
 
             def pack(numbered: list[tuple[int, Bools]]) -> tuple[list[int], Bits]:
                 arranged = np.stack([mask for _, mask in numbered])
-                return [1 + number for number, _ in numbered], layout.pack_arranged(arranged)
+                return [1 + number for number, _ in numbered], layout.pack(arranged)
 
             some = (list(islice(masks, at_once)) for _ in range(0, count - 1, at_once))
             for numbers, packed in in_threads(pack, some):
@@ -82,14 +82,15 @@ def over_batches(
             part = slice(*np.searchsorted(which, [start, stop]))
             bits = layout.pack_pairs(which[part] - start, held[part], stop - start)
         else:
-            bits = np.concatenate([pack_mask(mask(a, min(a + cells, stop))) for a in range(start, stop, cells)])
+            masks = (mask(a, min(a + cells, stop)) for a in range(start, stop, cells))
+            bits = np.concatenate([layout.pack(each) for each in masks])
         return work(start, bits)
 
     threads, cells = True, max(1, _MASK_CELLS // max(1, rows))
     if isinstance(cover, Blocks):
-        threads, mask, pack_mask = cover.threads, cover.mask, layout.pack
-        if cover.arranged is not None and cover.pairs is None:
-            mask, pack_mask = cover.arranged(layout.source), layout.pack_arranged
+        threads = cover.threads
+        if cover.pairs is None:
+            mask = cover.masks(layout.source)
     # Small products gain nothing from BLAS's own threads, and those of several callers block each other.
     with one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
         starts = range(0, explanations, step)
@@ -153,11 +154,10 @@ class Asked:
         return table.reshape(self.distinct, many)
 
 
-def refuse_unasked(covers: Parts | Blocks, measure: str) -> None:
-    """Raise if it is unknown of pairs whether the explanation covers the row: "not asked" is not "does not apply"."""
-    if covers.asked is not None:
-        raise NotProven(
-            f"{measure} needs to know of every row whether an explanation applies to it, and the judge was asked about "
-            "some pairs only: ask about all of them, fs.pairs_to_ask(explanations, per_explanation=None), or measure "
-            "sufficiency."
-        )
+def refuse_unasked(measure: str) -> None:
+    """Raise where it is unknown whether explanations cover rows: "not asked" is not "does not apply"."""
+    raise NotProven(
+        f"{measure} needs to know of every row whether an explanation applies to it, and the judge was asked about "
+        "some pairs only: ask about all of them, fs.pairs_to_ask(explanations, per_explanation=None), or measure "
+        "sufficiency."
+    )

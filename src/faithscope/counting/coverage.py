@@ -1,8 +1,7 @@
 """One pass over explanations and rows: who covers whom, and what sufficiency, necessity and encoding read of it."""
 
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from faithscope.counting.asking import AskingGroups
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
 from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked
-from faithscope.counting.gpu.devices import DEVICES, on_gpu
+from faithscope.counting.gpu.devices import DEVICES, on_gpu, refuse_device
 from faithscope.counting.layout import Layout
 from faithscope.counting.near import PairCounts
 from faithscope.counting.pairs import Tabled
@@ -18,10 +17,11 @@ from faithscope.counting.rows import Rows
 from faithscope.counting.tally import TABLE, Adding, Tally
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.distances.near import Near
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.rows import rows_of
-from faithscope.relations import Blocks, Parts, Relation, Within
+from faithscope.relations import Parts, Relation, Within
 from faithscope.sample import Sample
 
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
@@ -34,11 +34,9 @@ def cover(
     sample: Sample,
     relation: Relation,
     *,
-    interval: bool = True,
     exact: int = EXACT,
     device: str = "cpu",
     beside: Sequence[Explanations] = (),
-    among: Explanations | None = None,
     necessity: bool = False,
 ) -> Coverage:
     """Count the rows that the explanations of a sample cover.
@@ -48,33 +46,18 @@ def cover(
     sample : Sample
         It must have X if the relation reads rows.
     relation : Relation
-    interval : bool
-        Whether to leave out rows for an interval; False if only the counts are wanted.
     exact : int
         Rows are left out one by one while explanations x rows is at most this, and in blocks beyond. Weighted and
         clustered rows are always left out in blocks.
     device : {"auto", "cpu", "cuda"}
     beside : sequence of Explanations
         The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
-    among : Explanations, optional
-        Explanations to count, that these rows were given and others; such counts of several samples add up.
     necessity : bool
         Whether to count necessity in the same pass, if rows are labeled, independent, and count alike.
     """
-    rows = _rows(sample, relation, exact if interval else sys.maxsize, beside, among)
-    covers = sample.covered_by(rows.distinct, relation)
-    wanted = ("share", "recall") if interval and necessity else ("share",)
-    if tallies := _by_pairs(covers, sample, rows, *wanted, interval=interval, device=device):
-        coverage = tallies[0].coverage(relation)
-        if isinstance(covers, Blocks):
-            return coverage
-        empty = np.flatnonzero(coverage.counts.per_explanation == 0).tolist()  # every explanation is a single part
-        return replace(coverage, idle=tuple(str(covers.parts[covers.lists[row][0]]) for row in empty))
-    both = necessity and covers.asked is None and not rows.numbers and not rows.weighted
-    tally = Tally(sample, rows, "share", *(["recall"] * both), interval=interval)
-    idle = _over(covers, tally)
-    asked = Asked.of(covers, rows.codes, len(rows.distinct))
-    return replace(tally.coverage(relation, idle), asked=asked)
+    plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
+    wanted = ("share", "recall") if necessity and plain else ("share",)
+    return _counted(sample, [relation], wanted, (exact, beside), device)[0].coverage()
 
 
 def count_necessity(
@@ -84,16 +67,10 @@ def count_necessity(
 
     The parameters are those of `cover`. Weighted and clustered rows, and numbers, are left out in up to 100 blocks.
     """
-    listed = sample.agreement.of_numbers or sample.clusters is not None
-    blocks = _block_count(sample) if listed or sample.weights is not None else None
-    rows = _rows(sample, relation, exact, beside, blocks=blocks)
-    covers = sample.covered_by(rows.distinct, relation)
-    refuse_unasked(covers, "Necessity")
-    if tallies := _by_pairs(covers, sample, rows, "recall"):
-        return tallies[0].necessity(tallies[0].counts(relation))
-    tally = Tally(sample, rows, "recall")
-    idle = _over(covers, tally)
-    return tally.necessity(tally.counts(relation), idle)
+    plain = not sample.agreement.of_numbers and sample.clusters is None and sample.weights is None
+    blocks = None if plain else _block_count(sample)
+    (tally,) = _counted(sample, [relation], ("recall",), (exact, beside, blocks))
+    return tally.necessity()
 
 
 def ask_groups(sample: Sample, relation: Relation, *, recall: bool = False, among: bool = False) -> AskingGroups | None:
@@ -102,37 +79,24 @@ def ask_groups(sample: Sample, relation: Relation, *, recall: bool = False, amon
     Rows are left out in up to 100 blocks. The parameters are those of `AskingGroups`. None if a judge was not asked
     about all pairs.
     """
-    rows = _rows(sample, relation, 0, blocks=_block_count(sample))
-    covers = sample.covered_by(rows.distinct, relation)
-    if covers.asked is not None:
+    if relation.partial:
         return None
-    tally = Tally(sample, rows, "recall" if recall else "share", groups=sample.askers, among=among)
-    idle = _over(covers, tally)
-    return AskingGroups(tally, tally.counts(relation), idle)
+    wanted, known = ("recall" if recall else "share",), (0, (), _block_count(sample))
+    (tally,) = _counted(sample, [relation], wanted, known, groups=sample.askers, among=among)
+    return AskingGroups(tally)
 
 
 def encoded(sample: Sample, relation: Relation, exact: int = EXACT) -> Encoded:
     """What encoding reads of a sample without rows of weight 0; `exact` is that of `cover`."""
-    rows = _rows(sample, relation, exact)
-    covers = sample.covered_by(rows.distinct, relation)
-    refuse_unasked(covers, "Encoding")
-    tally = Tally(sample, rows, "gap")
-    _over(covers, tally)
-    return tally.encoded(relation)
+    return _counted(sample, [relation], ("gap",), (exact,))[0].encoded()
 
 
-def _rows(
-    sample: Sample,
-    relation: Relation,
-    exact: int,
-    beside: Sequence[Explanations] = (),
-    among: Explanations | None = None,
-    blocks: int | None = None,
-) -> Rows:
-    """The rows by number; single rows are left out if they are few, independent, and count alike."""
-    alone = sample.clusters is None and (sample.weights is None or exact == sys.maxsize)
-    among = None if among is None else relation.scopes(among)
-    return Rows.of(sample, relation.scopes(sample.explanations), exact if alone else 0, beside, among, blocks)
+def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
+    """Coverage within several distances of one metric, each as `cover` counts it.
+
+    Every distance is computed once if no single row is to be left out.
+    """
+    return [tally.coverage() for tally in _counted(sample, relations, ("share",), (EXACT,), device)]
 
 
 def _block_count(sample: Sample) -> int:
@@ -141,59 +105,76 @@ def _block_count(sample: Sample) -> int:
     return int(np.clip(_QUERIES // sample.n, _FEWEST, _BLOCKS)) if listed else _BLOCKS
 
 
-def _by_pairs(
-    covers: Parts | Blocks,
+def _counted(
     sample: Sample,
-    rows: Rows,
-    *wanted: str,
-    radii: Floats | None = None,
-    interval: bool = True,
+    relations: Sequence[Relation],
+    wanted: tuple[str, ...],
+    known: tuple[Any, ...],
     device: str = "cpu",
-) -> list[Tally] | None:
-    """Tallies by distance, per radius of all centers: of labeled rows, if no single row is to be left out."""
-    near, points = covers.near, None
-    if not (rows.listed or rows.weighted or near is None or (interval and rows.blocks == 1)):
-        points = near()
-        if callable(points.metric):  # a caller's function stays in the caller's thread
-            points = None
-    around = None if points is None else points.radii[None] if radii is None else radii
-    segment, segments = rows.labels * rows.blocks + rows.block, len(rows.names) * rows.blocks
+    **how: Any,
+) -> list[Tally]:
+    """A tally of all explanations for each of the relations, which are alike but for their distances.
 
-    def count(kind: type[PairCounts]) -> list[Tally]:
-        assert points is not None
-        assert around is not None
-        pairs = kind(points, around, rows.codes, segment, segments)
-        tallies = [Tally(sample, rows, *wanted, interval=interval, own=own) for own in pairs.own()]
-
-        def prepare(start: int, counts: Ints) -> Adding:
-            adding = Adding()
-            for tally, table in zip(tallies, counts, strict=True):
-                covered = table.reshape(len(table), len(rows.names), rows.blocks)
-                adding += tally.prepare(start, None, Tabled(covered, covered))
-            return adding
-
-        for batch in pairs.in_batches(prepare):
-            for add in batch:
-                add()
-        return tallies
-
-    check_word(device, "device", DEVICES)
-    found = on_gpu(device, points, len(rows.distinct) * rows.n, count)
-    return count(PairCounts) if found is None and points is not None else found
-
-
-def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
-    """Coverage within several distances of one metric, each as `cover` counts it.
-
-    Every distance is computed once if no single row is to be left out.
+    Parameters
+    ----------
+    wanted, how
+        As for `Tally`.
+    known : tuple
+        What `Rows.of` takes after the explanations; single rows are left out if they are independent and count alike.
     """
-    explanations = sample.explanations
-    rows = Rows.of(sample, explanations, EXACT if sample.clusters is None else 0)
-    covers = relations[0].cover(rows.distinct, explanations, None)
-    radii = np.repeat([[relation.tau] for relation in relations], len(rows.distinct), axis=1)
-    if tallies := _by_pairs(covers, sample, rows, "share", radii=radii, device=device):
-        return [tally.coverage(relation) for tally, relation in zip(tallies, relations, strict=True)]
-    return [cover(sample, relation) for relation in relations]
+    check_word(device, "device", DEVICES)
+    exact, *others = known
+    alone = sample.clusters is None and sample.weights is None
+    rows = Rows(sample, relations[0], exact if alone else 0, *others)
+    covers = [sample.covered_by(rows.distinct, each) for each in relations]
+    if covers[0].asked is not None:
+        if "share" not in wanted:
+            refuse_unasked("Necessity" if "recall" in wanted else "Encoding")
+        wanted = ("share",)
+    found: list[Tally] | None = None
+    near = covers[0].near
+    tallies: Callable[..., Tally] = partial(Tally, sample, rows, wanted=wanted, **how)
+    if near is None or rows.numbers or rows.weighted or "gap" in wanted or "groups" in how:
+        refuse_device(device)
+    elif not rows.listed and rows.blocks > 1:  # no single row is to be left out
+        points = [cover.near() for cover in covers if cover.near is not None]
+        radii = np.stack([each.radii for each in points])
+        count = partial(_by_pairs, rows, points[0], radii, [partial(tallies, each) for each in relations])
+        found = on_gpu(device, points[0], len(rows.distinct) * rows.n, count) or count(PairCounts)
+        for tally, cover in zip(found, covers, strict=True):
+            if isinstance(cover, Parts):  # every explanation is a single part
+                empty = np.flatnonzero(tally.counts.per_explanation == 0).tolist()
+                tally.idle = [str(cover.parts[cover.lists[row][0]]) for row in empty]
+    if found is None:
+        found = [tallies(each) for each in relations]
+        for tally, cover in zip(found, covers, strict=True):
+            work = tally.prepare if not rows.numbers else lambda *batch: batch  # numbers are listed in this thread
+            for batch in over_batches(cover, tally.layout, len(rows.distinct), tally.step, work, tally.idle):
+                for add in tally.prepare(*batch) if rows.numbers else batch:
+                    add()
+            tally.asked = Asked.of(cover, rows.codes, len(rows.distinct))
+    return found
+
+
+def _by_pairs(
+    rows: Rows, points: Near, radii: Floats, tallies: list[Callable[..., Tally]], kind: type[PairCounts]
+) -> list[Tally]:
+    """Tallies of labeled rows by distance, one per radius of all centers."""
+    segment, segments = rows.labels * rows.blocks + rows.block, len(rows.names) * rows.blocks
+    pairs = kind(points, radii, rows.codes, segment, segments)
+    found = [tally(own=own) for tally, own in zip(tallies, pairs.own(), strict=True)]
+
+    def prepare(start: int, counts: Ints) -> Adding:
+        adding = Adding()
+        for tally, table in zip(found, counts, strict=True):
+            covered = table.reshape(len(table), len(rows.names), rows.blocks)
+            adding += tally.prepare(start, None, Tabled(covered, covered))
+        return adding
+
+    for batch in pairs.in_batches(prepare):
+        for add in batch:
+            add()
+    return found
 
 
 def reach_of(coverage: Coverage, sample: Sample, relation: Relation, further: Any) -> float:
@@ -218,18 +199,3 @@ def reach_of(coverage: Coverage, sample: Sample, relation: Relation, further: An
         which, bit = layout.ones(bits)
         reach += np.bincount(bit, leaning[start + which], len(reach))
     return float(reach.max())
-
-
-def _over(covers: Parts | Blocks, tally: Tally) -> tuple[str, ...]:
-    """Count all explanations; the conditions that hold on no row."""
-    idle: list[str] = []
-    known = (covers, tally.layout, len(tally.rows.distinct), tally.step)
-    batches: Iterator[Adding]
-    if tally.rows.numbers:  # which are listed in the caller's own thread
-        batches = (tally.prepare(*batch) for batch in over_batches(*known, lambda start, bits: (start, bits), idle))
-    else:
-        batches = over_batches(*known, tally.prepare, idle)
-    for batch in batches:
-        for add in batch:
-            add()
-    return tuple(idle)

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from faithscope.agreements import Agreement, GroupedRows
-from faithscope.counting.clusters import ClusterTotals
 from faithscope.counting.counts import Counts
-from faithscope.counting.layout import sums
-from faithscope.counting.leave_out import Units
+from faithscope.counting.layout import divided, sums
+from faithscope.counting.leave_out import ClusterTotals, CountsRows, Units
 from faithscope.counting.profile import Profile
 from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints
@@ -21,7 +20,7 @@ from faithscope.sample import Sample, number_labels
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnCounts:
+class DrawnCounts(CountsRows):
     """Rows that are compared with draws of their own: what an `Estimate` on draws keeps.
 
     Attributes
@@ -64,16 +63,10 @@ class DrawnCounts:
         return len(self.others)
 
     @property
-    def plain(self) -> bool:
-        """Whether rows are independent and count the same."""
-        return self.weight is None and self.clusters is None
-
-    @property
-    def effective_n(self) -> float:
-        """Rows, or with weights or clusters the effective sample size."""
-        if self.clusters is not None:
-            return self.clusters.effective_n
-        return float(self.n) if self.weight is None else float(self.weight.sum() ** 2 / np.sum(self.weight**2))
+    def masses(self) -> tuple[Floats, Floats]:
+        """The weight of each row, and its square."""
+        weight = np.ones(self.n) if self.weight is None else self.weight
+        return weight, weight**2
 
     @property
     def values(self) -> Floats:
@@ -88,7 +81,7 @@ class DrawnCounts:
     @property
     def chance(self) -> float | None:
         """How much a row's prediction agrees with the draws of another row; None if there is no other."""
-        mass = (1.0 if self.weight is None else self.weight) * (self.others > 0)
+        mass = self.masses[0] * (self.others > 0)
         known = np.isfinite(self.by_chance) & (mass > 0)
         return float(np.average(self.by_chance[known], weights=mass[known])) if known.any() else None
 
@@ -115,10 +108,14 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
     checked = weight * (others > 0)
     mean = agreeing / np.maximum(1, others)
     # All draws as one group, a row's by its weight; and the predictions of all rows.
-    towards = kernel.at(_everybody(drawn, weight[row] * share, len(values)), np.zeros(sample.n, np.int64), place)
-    backwards = kernel.at(_everybody(place, checked, len(values)), np.zeros(len(drawn), np.int64), drawn)
-    back = sums(row, share * backwards, sample.n)
+    everybody = (sums(drawn, weight[row] * share, len(values)), sums(place, checked, len(values)))
+    towards, backwards = (kernel.among_all(mass)[0] for mass in everybody)
     rest = checked.sum() - checked
+
+    def without_own(total: Floats) -> Floats:
+        """The mean over other rows, from the sum over all of them; NaN if there are no others."""
+        return divided(np.clip(total - checked * mean, 0.0, np.maximum(rest, 0.0)), rest, np.nan)
+
     drop = None
     if sample.agreement.of_numbers:
         means = sums(row, share * values[drawn], sample.n)
@@ -126,8 +123,8 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
     return DrawnCounts(
         others=others,
         agreeing=agreeing,
-        by_chance=_without_own(towards, checked, mean, rest),
-        by_others=_without_own(back, checked, mean, rest),
+        by_chance=without_own(towards[place]),
+        by_others=without_own(sums(row, share * backwards[drawn], sample.n)),
         drop=drop,
         labels=sample.numbered_labels[0],
         label_rows=np.bincount(sample.numbered_labels[1]),
@@ -136,19 +133,6 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
         weight=sample.weights,
         clusters=ClusterTotals.of(Units.of(sample)),
     )
-
-
-def _without_own(total: Floats, checked: Floats, mean: Floats, rest: Floats) -> Floats:
-    """The mean over other rows, from the sum over all of them; NaN if there are no others."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(rest > 0, np.clip((total - checked * mean) / rest, 0.0, 1.0), np.nan)
-
-
-def _everybody(value: Ints, weight: Floats, many: int) -> GroupedRows:
-    """All rows as one group, by prediction."""
-    total = sums(value, weight, many)
-    seen = np.flatnonzero(total)
-    return GroupedRows(np.zeros(len(seen), np.int64), seen, total[seen])
 
 
 def _numbered(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> tuple[Ints, Ints, Ints, Floats]:

@@ -106,7 +106,7 @@ def thin(lots: Lots, agreement: AgreementSums) -> Thinned:
         explanation = (np.cumsum(these) - 1)[lots.explanation[chosen]]
         kept, within, times = (column[chosen] for column in lots[1:4])
         lot, share = (np.cumsum(chosen) - 1)[lots.lot[entries]], lots.share[entries]
-        cells, often = Cells(*numbered_pairs(explanation[lot], lots.label[entries])), times[lot]
+        cells, often = Cells.of(explanation[lot], lots.label[entries]), times[lot]
         nodes, weights, tail = _QUADRATURES[number - 1]
         span = np.minimum(1.0, tail / sums(explanation, times * kept))
         whole, left = np.zeros(len(span)), np.zeros(len(kept))
@@ -223,7 +223,8 @@ def _lots(sample: Sample, strangers: Strangers, most: Floats) -> tuple[Lots, Int
         within = sample.agreement.itself * kept**2
         return Lots(groups[which], kept, within, times, all_its, names[which], kept), entry
     kept = strangers.parts.own / most
-    within = sums(part, sample.weight * strangers.within(part)) / most**2
+    agreeing = Cells.of(part, labels).agreeing(sample.agreement.over(sample.values), sample.weight)
+    within = sums(part, sample.weight * agreeing) / most**2
     lot, label, cell = numbered_pairs(part, labels)
     share = sums(cell, sample.weight) / most[lot]
     return Lots(explanation, kept, within, np.ones(len(kept), np.int64), lot, label, share), np.arange(len(kept))

@@ -1,6 +1,5 @@
 """Layout: the order of rows in bitmaps, by which rows of a segment are counted 64 at a time."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +13,6 @@ Bits = NDArray[np.uint64]
 _DIGIT = 16  # bits: NumPy sorts 16-bit numbers by counting them
 
 
-@dataclass(frozen=True, eq=False)
 class Layout:
     """The order of rows in a bitmap: by segment.
 
@@ -31,52 +29,29 @@ class Layout:
         The order of rows within a segment; by default as they come.
     blocks : int
         Segments per label.
+
+    Attributes
+    ----------
+    depth, first : (labels,) arrays
+        Words per segment of each label, and its first word; labels with as many words per segment stand together.
+    width : int
+        Words per bitmap.
+    position : (n,) array
+        The bit of each row.
     """
 
-    segment: Ints
-    segments: int
-    rank: Ints | None = None
-    blocks: int = 1
-
-    @cached_property
-    def order(self) -> Ints:
-        """The rows by segment."""
-        if self.rank is None:
-            return order_by(self.segment, self.segments)
-        return np.lexsort((self.rank, self.segment))
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """Rows in each segment."""
-        return np.bincount(self.segment, minlength=self.segments)
-
-    @cached_property
-    def depth(self) -> Ints:
-        """Words per segment of each label."""
-        return np.asarray(-(-self.sizes.reshape(-1, self.blocks).max(axis=1, initial=0) // 64))
-
-    @cached_property
-    def first(self) -> Ints:
-        """The first word of each label; labels with as many words per segment stand together."""
-        by_depth = np.argsort(self.depth, kind="stable")
-        first = np.empty(len(by_depth), np.int64)
-        first[by_depth] = np.cumsum(self.depth[by_depth]) - self.depth[by_depth]
-        return first * self.blocks
-
-    @cached_property
-    def width(self) -> int:
-        """Words per bitmap."""
-        return int(self.depth.sum()) * self.blocks
-
-    @cached_property
-    def position(self) -> Ints:
-        """The bit of each row."""
-        position = np.empty(len(self.order), np.int64)
-        within = np.arange(len(self.order)) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
-        label, block = np.divmod(self.segment[self.order], self.blocks)
-        word = self.first[label] + (within >> 6) * self.blocks + block
-        position[self.order] = 64 * word + (within & 63)
-        return position
+    def __init__(self, segment: Ints, segments: int, rank: Ints | None = None, blocks: int = 1) -> None:
+        self.segment, self.segments, self.blocks = segment, segments, blocks
+        sizes = np.bincount(segment, minlength=segments)
+        self.depth = depth = np.asarray(-(-sizes.reshape(-1, blocks).max(axis=1, initial=0) // 64))
+        self.width = int(depth.sum()) * blocks
+        by_depth, self.first = np.argsort(depth, kind="stable"), np.empty(len(depth), np.int64)
+        self.first[by_depth] = (np.cumsum(depth[by_depth]) - depth[by_depth]) * blocks
+        order = order_by(segment, segments) if rank is None else np.lexsort((rank, segment))
+        within = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        label, block = np.divmod(segment[order], blocks)
+        self.position = np.empty(len(order), np.int64)
+        self.position[order] = 64 * (self.first[label] + (within >> 6) * blocks + block) + (within & 63)
 
     @cached_property
     def source(self) -> Ints:
@@ -93,12 +68,7 @@ class Layout:
         return np.packbits(filled, bitorder="little").view(np.uint64)
 
     def pack(self, masks: Bools) -> Bits:
-        """(b, n) booleans as (b, words) bitmaps."""
-        # Gather, not scatter: reading out of order is several times faster than writing out of order.
-        return self.pack_arranged(np.take(masks, self.source, axis=1))
-
-    def pack_arranged(self, masks: Bools) -> Bits:
-        """`pack` for masks whose columns are already in the order of `source`."""
+        """Masks whose columns are in the order of `source` as (b, words) bitmaps."""
         bits = np.packbits(masks, axis=1, bitorder="little").view(np.uint64)
         bits &= self.everybody
         return bits

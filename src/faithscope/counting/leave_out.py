@@ -1,5 +1,6 @@
 """Leaving out: what each row adds to a measure, and the measure without one row; units that vary independently."""
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from faithscope.sample import Sample
 
 _WIDTH = 4  # numbers worked on per entry
 _CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
+_COVERED = 16  # one bit of so many: if more are set, all are multiplied, else those that are set are listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,42 @@ class Units:
     def heaviest(self) -> float:
         """How many effective rows a row, or cluster, may count for that was not seen: 1 if rows count alike."""
         return self.effective_n / self.good
+
+
+class ClusterTotals(NamedTuple):
+    """Of clusters: how many there are, as how many rows they count, and chance among rows of different ones."""
+
+    clusters: int
+    effective_n: float  # (Σw)² / Σ_k (Σ of the weights of cluster k)²
+    chance: float | None  # None if all rows are of one cluster
+
+    @classmethod
+    def of(cls, units: Units, chance: float | None = None) -> "ClusterTotals | None":
+        """Those of units of which some have a weight; None if rows have no clusters."""
+        return None if units.clusters is None else cls(int(np.sum(units.mass > 0)), units.effective_n, chance)
+
+
+class CountsRows:
+    """What is known of all rows together, whatever holds them."""
+
+    weight: Floats | None
+    clusters: ClusterTotals | None
+
+    @property
+    @abstractmethod
+    def masses(self) -> tuple[Array, Array]:
+        """Weights and squared weights of rows, or of sets of rows."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows are independent and count the same."""
+        return self.weight is None and self.clusters is None
+
+    @property
+    def effective_n(self) -> float:
+        """Rows, or with weights the effective sample size (Σw)² / Σw², where a cluster counts as one row."""
+        mass, squares = self.masses
+        return float(mass.sum() ** 2 / squares.sum()) if self.clusters is None else self.clusters.effective_n
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,8 +261,7 @@ class Losses(NamedTuple):
         label : (n,) array
             The prediction of each row, by number.
         dense : bool
-            Whether to multiply all bits, label by label, instead of listing those that are set: faster if the
-            explanations cover many rows, and slow if a label has few words, since bits that fill up are multiplied too.
+            Whether bits may be multiplied: labels of which each has many rows.
         """
         total = np.zeros((len(self.by_scope), len(layout.source)))
         label = label[layout.source]
@@ -233,28 +270,25 @@ class Losses(NamedTuple):
             here = slice(*np.searchsorted(self.alike.group, [start, stop]))
             group, value, weight = self.alike
             alike, lost = GroupedRows(group[here], value[here], weight[here]), self.by_scope[:, start:stop]
-            if dense:
-                self._multiply(lost, alike._replace(group=alike.group - start), bits, layout, total)
+            if dense and _COVERED * np.sum(np.bitwise_count(bits), dtype=np.int64) > 64 * bits.size:
+                agreed = np.zeros((len(bits), self.labels))
+                agreed[group[here] - start, value[here]] = weight[here]
+                step = max(1, _CELLS // (64 * len(bits)))
+                for number, first in enumerate(layout.first.tolist()):  # words of one label stand together
+                    last, weights = first + int(layout.depth[number]), lost.astype(np.float64)
+                    weights[0] -= agreed[:, number]
+                    for begin in range(first, last, step):
+                        words = slice(begin, min(begin + step, last))
+                        part = np.ascontiguousarray(bits[:, words]).view(np.uint8)
+                        masks = np.unpackbits(part, axis=1, bitorder="little").astype(np.float64)
+                        total[:, 64 * words.start : 64 * words.stop] += weights @ masks
                 continue
             which, place = layout.ones(bits)
             cell = which * self.labels + label[place]
-            first = run_starts(cell)  # one look-up per cell, since tables of all cells would be mostly empty
-            agreed = self.kernel.at(alike, start + which[first], label[place[first]])
-            agreed = np.repeat(agreed, np.diff(first, append=len(cell)))
-            for number, (row, change) in enumerate(zip(total, lost, strict=True)):
-                row += sums(place, change[which] - agreed if number == 0 else change[which], len(row))
+            starts = run_starts(cell)  # one look-up per cell, since tables of all cells would be mostly empty
+            agreeing = self.kernel.at(alike, start + which[starts], label[place[starts]])
+            changes = lost[:, which].astype(np.float64)
+            changes[0] -= np.repeat(agreeing, np.diff(starts, append=len(cell)))
+            for row, change in zip(total, changes, strict=True):
+                row += sums(place, change, len(row))
         return total[:, layout.position]
-
-    def _multiply(self, lost: Floats, alike: GroupedRows, bits: Bits, layout: Layout, total: Floats) -> None:
-        """Add the sums of one matrix product per label."""
-        agreed = np.zeros((len(bits), self.labels))
-        agreed[alike.group, alike.value] = alike.weight
-        ends = layout.first + layout.depth
-        for label, (first, last) in enumerate(zip(layout.first.tolist(), ends.tolist(), strict=True)):
-            weights = lost.astype(np.float64)
-            weights[0] -= agreed[:, label]
-            step = max(1, _CELLS // (64 * len(bits)))
-            for a in range(first, last, step):
-                b = min(a + step, last)
-                masks = np.unpackbits(np.ascontiguousarray(bits[:, a:b]).view(np.uint8), axis=1, bitorder="little")
-                total[:, 64 * a : 64 * b] += weights @ masks.astype(np.float64)

@@ -144,81 +144,60 @@ def spread_of(
     return SpreadCounts(parts, left, total.silent / total.total, kurtosis(rows), unit)
 
 
-def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, Ints, Floats, LabelPairs]:
-    """Spread among rows with the same explanation, in closed form.
+def spread_of_plain_rows(sample: Sample) -> tuple[SpreadCounts, LeftOut, Ints, Floats, LabelPairs]:
+    """`spread_by_explanation` of rows that count alike.
 
-    With W, V and S an explanation's weight, its sum of squared weights and its squared distances from its mean, its
-    rows add ``W P / (W² - V)``, where P = W S. Without a row that weighs w, a from that mean, P is
-    ``(W - w) S - W w a²``. If the mean of all is 0, it is ``-r y`` without a row at y, with r = w / (Σw - w).
-
-    Returns
-    -------
-    SpreadCounts, LeftOut
-        With all rows, and without each.
-    sizes, pairs : (explanations,) arrays
-        Rows with each explanation, and P.
-    LabelPairs
-        How far any two rows are apart, not weighted.
+    With N rows of an explanation, and S their squared distances from their mean, they add ``N S / (N - 1)`` to the sum
+    of W. Without a row, a from that mean, S is less by ``a² N / (N - 1)``. If the mean of all n is 0, it is
+    ``-y / (n - 1)`` without a row at y.
     """
     columns, unit = _centered(sample)
     codes, first = sample.explanations.group()
-    n, many, plain, weight = sample.n, len(first), sample.weights is None, sample.weight
-
-    def weighed(values: Floats) -> Floats:
-        return values if plain else weight * values
-
+    n, many = sample.n, len(first)
     sizes = np.bincount(codes, minlength=many)
-    mass, square = (sizes, sizes) if plain else (sums(codes, weight, many), sums(codes, weight**2, many))
     apart, distance = np.zeros(n), np.zeros(n)  # squared, from the mean of the explanation, and of all
     for column in columns:
         # About one value of each explanation first: exactly 0 if its values are equal, at any scale.
         origin = np.empty(many)
         origin[codes] = column
         from_mean = column - rows_at(origin, codes)
-        from_mean -= rows_at(sums(codes, weighed(from_mean), many) / mass, codes)
+        from_mean -= rows_at(sums(codes, from_mean, many) / sizes, codes)
         apart += from_mean * from_mean
         distance += column * column
-    within = sums(codes, weighed(apart), many)
-    total, squares, pairs, several = float(mass.sum()), float(square.sum()), mass * within, sizes > 1
-    added = mass * pairs / np.where(several, mass**2 - square, np.inf)
-    agreeing, every = float(added.sum()), float(weighed(distance).sum())
-    lone = np.flatnonzero(rows_at(sizes, codes) == 1) if not several.all() else np.empty(0, np.int64)
-    held, about = float(weight[lone].sum()), float(np.sum(weight[lone] * distance[lone]))
-    at = [float(np.sum(weight[lone] * column[lone])) for column in columns]
-    value, left, silent, gone, few = np.empty(n), np.empty(n), np.zeros(n), np.zeros(n), bool((sizes <= 2).any())
+    within = sums(codes, apart, many)
+    added = sizes * within / np.maximum(sizes - 1, 1)  # of a lone row nothing is within
+    agreeing, every = float(added.sum()), float(distance.sum())
+    # What an explanation adds without one of its rows, a² aside; and what falls with a².
+    rest = np.where(sizes > 2, sizes - 2, np.inf) * (n - 1)
+    left, falls = (agreeing - added) / (n - 1) + (sizes - 1) * within / rest, sizes / rest
+    value, whole_left, few = np.empty(n), np.empty(n), bool((sizes <= 2).any())
+    freedom = _freedom(n - 1.0, n - 1.0)
 
     def fill(start: int, stop: int) -> None:
         part = slice(start, stop)
-        here, far = codes[part], distance[part]
-        own: Any = 1.0 if plain else weight[part]
-        size, theirs, other = np.take(sizes, here), np.take(mass, here), total - own
-        rest, ratio = theirs - own, own / other
-        met = rest * rest - ((theirs if plain else np.take(square, here)) - own * own)
-        after = rest * np.take(within, here) - theirs * own * apart[part]
-        after *= rest / np.where((size > 2) & (met > 0), met, np.inf)
-        value[part] = (agreeing - np.take(added, here) + after) / other
-        freedom = _freedom(other, squares - own * own)
-        left[part] = np.maximum(every - own * (1 + ratio) * far, 0.0) / freedom
-        if not few:
-            return
-        # Leaving out a silent row, or one of two with an explanation, changes which rows are silent.
-        silent[part] = (held - own * (size == 1) + rest * (size == 2)) / other
-        beside = sum(y * column[part] for y, column in zip(at, columns, strict=True))
-        moved = about + ratio * (2 * beside + held * ratio * far)
-        gone[part] = np.maximum(moved - own * (1 + ratio) ** 2 * far * (size == 1), 0.0) / freedom
+        value[part] = np.take(left, codes[part]) - np.take(falls, codes[part]) * apart[part]
+        whole_left[part] = np.maximum(every - n / (n - 1) * distance[part], 0.0) / freedom
 
     over_chunks(fill, n, _WIDTH)
-    two = np.flatnonzero(rows_at(sizes, codes) == 2) if few else np.empty(0, np.int64)
-    two = two[np.argsort(codes[two], kind="stable")]
-    partner = two.reshape(-1, 2)[:, ::-1].reshape(-1)  # becomes silent without a row that shares its explanation alone
-    own, other = weight[two], total - weight[two]
-    further = sum((column[partner] + own / other * column[two]) ** 2 for column in columns)
-    gone[two] += weight[partner] * further / _freedom(other, squares - own * own)
-    freedom = _freedom(total, squares)
-    parts = SpreadParts(*np.array([[agreeing / total], [about / freedom], [every / freedom]]))
-    fourth = float(weighed(distance) @ distance)
-    spread = SpreadCounts(parts, SpreadParts(value, gone, left), held / total, fourth * total / every**2, unit)
-    return spread, LeftOut(value, silent), sizes, pairs, LabelPairs.of_centered(columns.T, distance, np.ones(n))
+    silent, gone, lone, about = np.zeros(n), np.zeros(n), np.empty(0, np.int64), 0.0
+    if few:  # leaving out a silent row, or one of two with an explanation, changes which rows are silent
+        size, share = rows_at(sizes, codes), 1 / (n - 1)
+        alone, two = size == 1, np.flatnonzero(size == 2)
+        lone = np.flatnonzero(alone)
+        at, about = columns[:, lone].sum(axis=1), float(distance[lone].sum())
+        silent = (len(lone) - alone + (size == 2)) / (n - 1)
+        moved = about + share * (2 * (at @ columns) + len(lone) * share * distance)
+        gone = np.maximum(moved - (1 + share) ** 2 * distance * alone, 0.0)
+        partner = two[np.argsort(codes[two], kind="stable")].reshape(-1, 2)
+        for row, other in (partner.T, partner.T[::-1]):  # which becomes silent
+            gone[row] += ((columns[:, other] + share * columns[:, row]) ** 2).sum(axis=0)
+        gone /= freedom
+    parts = SpreadParts(*np.array([[agreeing / n], [about / (n - 1)], [every / (n - 1)]]))
+    spread = SpreadCounts(
+        parts, SpreadParts(value, gone, whole_left), len(lone) / n, float(distance @ distance) * n / every**2, unit
+    )
+    pairs = LabelPairs.of_centered(columns.T, distance, np.ones(n))
+    return spread, LeftOut(value, silent), sizes, sizes * within, pairs
 
 
 def _refuse_constant(values: Floats) -> None:

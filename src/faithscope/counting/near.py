@@ -1,7 +1,7 @@
 """Counts of pairs by distance: how many rows of each segment lie within the radius of each center."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -27,7 +27,6 @@ _ONES = np.uint64(0x0101010101010101)
 _TOP = np.uint64(56)
 
 
-@dataclass(frozen=True, eq=False)
 class Pieces:
     """The order of rows by segment, in pieces: each is filled up to a whole number of words, eight rows per word.
 
@@ -37,44 +36,30 @@ class Pieces:
         The segment of each row.
     segments : int
         Number of segments.
+
+    Attributes
+    ----------
+    order : (n,) array
+        The rows in order of segment.
+    of : (pieces,) array
+        The segment of each piece.
+    bounds, places : (pieces + 1,) arrays
+        The first row of each piece, in order of segment, and its first place, which holds a row or fills up; and one
+        past the last.
+    position : (n,) array
+        The place of each row, for rows in order of segment.
     """
 
-    segment: Ints
-    segments: int
-
-    @cached_property
-    def order(self) -> Ints:
-        """The rows in order of segment."""
-        return np.argsort(self.segment, kind="stable")
-
-    @cached_property
-    def of(self) -> Ints:
-        """The segment of each piece."""
-        sizes = np.bincount(self.segment, minlength=self.segments)
-        return np.repeat(np.arange(self.segments), -(-sizes // _MOST))
-
-    @cached_property
-    def bounds(self) -> Ints:
-        """The first row of each piece, in order of segment, and one past the last."""
-        ends = np.cumsum(np.bincount(self.segment, minlength=self.segments))
-        first = np.searchsorted(self.of, self.of)  # the first piece of the same segment
-        begins = np.concatenate([[0], ends])[self.of] + _MOST * (np.arange(len(self.of)) - first)
-        return np.append(begins, len(self.segment))
-
-    @cached_property
-    def places(self) -> Ints:
-        """The first place of each piece, and one past the last; a place holds a row, or fills up."""
-        return np.concatenate([[0], np.cumsum(8 * -(-np.diff(self.bounds) // 8))])
-
-    @cached_property
-    def position(self) -> Ints:
-        """The place of each row, for rows in order of segment."""
-        return np.arange(len(self.segment)) + np.repeat(self.places[:-1] - self.bounds[:-1], np.diff(self.bounds))
-
-    def groups(self, size: int) -> Ints:
-        """The first piece of each group of pieces of about `size` places together, and one past the last."""
-        most = range(0, int(self.places[-1]), size)
-        return np.unique(np.append(np.searchsorted(self.places, most), len(self.of)))
+    def __init__(self, segment: Ints, segments: int) -> None:
+        self.segments, self.order = segments, np.argsort(segment, kind="stable")
+        sizes = np.bincount(segment, minlength=segments)
+        pieces = -(-sizes // _MOST)
+        self.of = np.repeat(np.arange(segments), pieces)
+        within = np.arange(len(self.of)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        self.bounds = np.append(np.repeat(np.cumsum(sizes) - sizes, pieces) + _MOST * within, len(segment))
+        rows = np.diff(self.bounds)
+        self.places = np.concatenate([[0], np.cumsum(8 * -(-rows // 8))])
+        self.position = np.arange(len(segment)) + np.repeat(self.places[:-1] - self.bounds[:-1], rows)
 
     def count(self, masks: Bools, first: int, last: int) -> Bytes:
         """How many rows of the pieces `first` to `last` each mask holds; the columns are the places of these."""
@@ -121,7 +106,9 @@ class PairCounts:
     def __init__(self, near: Near, radii: Floats, codes: Ints, segment: Ints, segments: int) -> None:
         self.near, self.radii, self.codes, self.segments = near, radii, codes, segments
         self.pieces = pieces = Pieces(segment, segments)
-        self.groups = pieces.groups(_SIDE).tolist()
+        # The first piece of each group of pieces of about as many places as a tile has, and one past the last.
+        begins = np.searchsorted(pieces.places, range(0, int(pieces.places[-1]), _SIDE))
+        self.groups = np.unique(np.append(begins, len(pieces.of))).tolist()
         need_distances(near, int(pieces.places[-1]))
         rows = np.full((int(pieces.places[-1]), near.rows.shape[1]), np.nan)
         rows[pieces.position] = near.rows[pieces.order]

@@ -87,16 +87,11 @@ class OwnCluster(NamedTuple):
     agreeing: Floats
 
     @classmethod
-    def alone(cls, askers: Askers, among: Array, itself: float) -> "OwnCluster":
-        """Independent rows: each is its own cluster, as far as it is `among` the witnesses."""
-        weight = np.asarray(askers.weight * among, np.float64)
-        return cls(weight, np.asarray(1.0 * among), itself * weight)
-
-    @classmethod
     def of(cls, askers: Askers, witnesses: "Witnesses", among: Array, itself: float) -> "OwnCluster":
         """Those among the witnesses; if rows have no clusters, itself, as far as it is `among` them."""
         if isinstance(witnesses, Tabled) or witnesses.rows.clusters is None:
-            return cls.alone(askers, among, itself)
+            weight = np.asarray(askers.weight * among, np.float64)
+            return cls(weight, np.asarray(1.0 * among), itself * weight)
         size, clusters = witnesses.rows.units, witnesses.rows.clusters
         part, asking = witnesses.scope * size + clusters[witnesses.row], askers.scope * size + clusters[askers.row]
         order = order_by(part, witnesses.many * size)
@@ -148,29 +143,23 @@ class Tabled:
         rows, weight = self.tables
         return self.weight if weight is rows else rows.sum(axis=1, dtype=np.float64)
 
-    def agreeing(self, askers: Askers) -> Floats:
-        """Per asker, the weight of its explanation's witnesses, each by its agreement with the asker."""
-        cells, starts = self._runs(askers)
-        return np.repeat(self.table[cells].sum(axis=1), np.diff(starts, append=len(askers.value)))
+    @cached_property
+    def _by_cell(self) -> Floats:
+        return np.asarray(self.table.sum(axis=1))
 
-    def agreeing_in_block(self, askers: Askers) -> Floats:
-        """The same of witnesses in its own block."""
-        return np.asarray(
-            self.table.reshape(-1)[(askers.scope * self.labels + askers.value) * self.blocks + askers.block]
-        )
+    def agreeing(self, scope: Ints, value: Ints, block: Ints | None = None) -> Floats:
+        """Per explanation and prediction, the weight of its witnesses, or those in a block, by agreement with that."""
+        cell = scope * self.labels + value
+        return self._by_cell[cell] if block is None else np.asarray(self.table[cell, block])
 
     def answering(self, askers: Askers) -> Floats:
         """By group of askers and block of witnesses, the weight of pairs, each by its agreement."""
         # A sparse product adds up the rows of a table many times faster than `np.add.reduceat`.
-        cells, starts = self._runs(askers)
-        factors = np.add.reduceat(askers.weight, starts) if len(starts) else np.empty(0)
-        bounds = np.searchsorted(askers.group[starts], np.arange(len(askers.scopes) + 1))
-        return np.asarray(csr_array((factors, cells, bounds), shape=(len(askers.scopes), len(self.table))) @ self.table)
-
-    def _runs(self, askers: Askers) -> tuple[Ints, Ints]:
-        """The cells of runs of askers with one group and label, and where they start."""
         starts = run_starts(askers.group * self.labels + askers.value)
-        return askers.scopes[askers.group[starts]] * self.labels + askers.value[starts], starts
+        group, cells = askers.group[starts], askers.scope[starts] * self.labels + askers.value[starts]
+        factors = np.add.reduceat(askers.weight, starts) if len(starts) else np.empty(0)
+        bounds = np.searchsorted(group, np.arange(len(askers.scopes) + 1))
+        return np.asarray(csr_array((factors, cells, bounds), shape=(len(askers.scopes), len(self.table))) @ self.table)
 
     def by_block(self, scope: Ints, value: Ints) -> Floats:
         """Per explanation and prediction, the weight of its witnesses by agreement with that: (m, blocks)."""
@@ -234,11 +223,10 @@ class Listed:
     def size(self) -> Floats:
         return self._table(np.broadcast_to(1.0, len(self.row)))
 
-    def agreeing(self, askers: Askers) -> Floats:
-        return self.sums.at(GroupedRows(self.scope, self.value, self.mass), askers.scope, askers.value)
-
-    def agreeing_in_block(self, askers: Askers) -> Floats:
-        return self.sums.at(self._in_blocks, askers.scope * self.blocks + askers.block, askers.value)
+    def agreeing(self, scope: Ints, value: Ints, block: Ints | None = None) -> Floats:
+        if block is None:
+            return self.sums.at(GroupedRows(self.scope, self.value, self.mass), scope, value)
+        return self.sums.at(self._in_blocks, scope * self.blocks + block, value)
 
     def answering(self, askers: Askers) -> Floats:
         asking = GroupedRows(askers.group, askers.value, askers.weight)
@@ -252,9 +240,9 @@ class Listed:
         return total.reshape(-1, self.blocks)
 
     def by_block(self, scope: Ints, value: Ints) -> Floats:
-        group = scope[:, None] * self.blocks + np.arange(self.blocks)
-        values = np.repeat(value, self.blocks)
-        return self.sums.at(self._in_blocks, group.reshape(-1), values).reshape(group.shape)
+        scope, value = (np.repeat(each, self.blocks) for each in (scope, value))
+        block = np.tile(np.arange(self.blocks), len(scope) // self.blocks)
+        return self.agreeing(scope, value, block).reshape(-1, self.blocks)
 
     def apart(self, askers: Askers) -> "tuple[Listed, Listed]":
         """As of `Tabled`."""
@@ -291,7 +279,7 @@ class Everybody:
             self.witnesses = Tabled(*(table.reshape(1, -1, rows.blocks) for table in tables))
         every, place = self.asking(order), np.argsort(order)
         self.own = OwnCluster.of(every, self.witnesses, np.ones(rows.n), agreement.itself).only(place)
-        self.agreeing = self.witnesses.agreeing(every)[place]
+        self.agreeing = self.witnesses.agreeing(every.scope, every.value)[place]
 
     def asking(self, row: Ints) -> Askers:
         """Rows that ask as if all had one explanation, in order of prediction."""
@@ -340,9 +328,8 @@ class PairSums(NamedTuple):
         known, covered = askers.table(askers.weight * own.weight, blocks), witnesses.weight[askers.scopes]
         mass, others = without_each(askers.table(askers.weight, blocks)), without_each(covered)
         pairs = mass * others - without_each(known)
-        same = witnesses.agreeing(askers)
-        less = witnesses.answering(askers)
-        less += askers.table(askers.weight * (same - witnesses.agreeing_in_block(askers)), blocks)
+        same, block = (witnesses.agreeing(askers.scope, askers.value, block) for block in (None, askers.block))
+        less = witnesses.answering(askers) + askers.table(askers.weight * (same - block), blocks)
         agreeing = np.empty(pairs.shape)
         agreeing[:, 0] = np.bincount(askers.group, askers.weight * same, minlength=len(pairs))
         np.subtract(agreeing[:, :1], less, out=agreeing[:, 1:])

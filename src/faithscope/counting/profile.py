@@ -4,14 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from faithscope import agreements
 from faithscope.agreements import Agreement
-from faithscope.counting.clusters import ClusterTotals
-from faithscope.counting.leave_out import Parts, Sums
+from faithscope.counting.leave_out import ClusterTotals, CountsRows, Parts, Sums
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.relations import Relation, Same
@@ -65,7 +64,7 @@ class LabelPairs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(CountsRows):
     """Counts without explanations and labels: small, and all that estimates and intervals need.
 
     One entry per kind of row: how many *other* rows its explanation covers (`others`), how many of
@@ -87,7 +86,7 @@ class Profile:
     agreement: Agreement = field(default_factory=agreements.Same)
     clusters: ClusterTotals | None = None  # what is known of clusters; None if rows are independent
 
-    weight: ClassVar[None] = None  # the rows of a profile are not weighted
+    weight: None = None  # the rows of a profile are not weighted
 
     @classmethod
     def of_groups(cls, which: Ints, given: Ints, times: Ints, label_rows: Ints) -> "Profile":
@@ -124,14 +123,10 @@ class Profile:
         return Sums(float(agreeing), float(self.rows[alone].sum()), float(self.n))
 
     @property
-    def effective_n(self) -> float:
-        """Number of rows, since they are not weighted; with clusters the effective sample size."""
-        return float(self.n) if self.clusters is None else self.clusters.effective_n
-
-    @property
-    def plain(self) -> bool:
-        """Whether rows are independent."""
-        return self.clusters is None
+    def masses(self) -> tuple[Array, Array]:
+        """Every row weighs 1."""
+        rows = self.rows.astype(np.float64)
+        return rows, rows
 
     @property
     def pairs_of_labels(self) -> LabelPairs:

@@ -1,22 +1,20 @@
 """Rows by number: their explanations, predictions, weights and blocks, as bitmaps and sums over pairs need them."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from faithscope.counting.layout import Layout, order_by, sums
 from faithscope.counting.leave_out import Units
-from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import Words, hash_rows
 from faithscope.inputs.row_hashes import row_blocks
+from faithscope.relations import Relation
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 
@@ -115,20 +113,33 @@ class Content:
         return drawn
 
 
-@dataclass(frozen=True, eq=False)
 class Rows:
     """The rows of a sample, with their explanations, predictions and blocks as numbers.
+
+    Parameters
+    ----------
+    sample : Sample
+    relation : Relation
+    exact : int
+        Single rows are left out while explanations x rows is at most this; by default blocks are.
+    beside : sequence of Explanations
+        The explanations of all explainers that are compared, so that all leave out the same blocks.
+    blocks : int, optional
+        How many blocks there are, if that is known.
 
     Attributes
     ----------
     distinct : Explanations
-        The distinct explanations; if all are, those of the sample, which a caller may change later: see `kept`.
+        The distinct scopes, in order of appearance; if all are, those of the sample, which a caller may change later:
+        see `kept`.
     codes : (n,) array
         The position of each row's explanation among the distinct ones.
     names : tuple
         The distinct predictions.
     labels : (n,) array
         The position of each row's prediction among the distinct ones.
+    independent : Units
+        The rows, or clusters of rows, that vary independently; there are `units`.
     blocks : int
         Number of blocks of rows that are left out in turn; 1 if single rows are.
     content : Content
@@ -137,86 +148,28 @@ class Rows:
         Whether bitmaps hold rows in the order of their predictions, in a single segment: numbers, or clustered rows.
     """
 
-    distinct: Explanations
-    codes: Ints
-    names: Sequence[Any]
-    labels: Ints
-    blocks: int
-    content: Content
-    numbers: bool = False
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         sample: Sample,
-        scopes: Explanations,
+        relation: Relation,
         exact: int = 0,
         beside: Sequence[Explanations] = (),
-        among: Explanations | None = None,
         blocks: int | None = None,
-    ) -> "Rows":
-        """The rows of a sample with the distinct ones of their scopes, in order of appearance.
-
-        Parameters
-        ----------
-        exact : int
-            Single rows are left out while explanations x rows is at most this; by default blocks are.
-        beside : sequence of Explanations
-            The explanations of all explainers that are compared, so that all leave out the same blocks.
-        among : Explanations, optional
-            Distinct scopes that were collected before, from these rows and from others.
-        blocks : int, optional
-            How many blocks there are, if that is known.
-        """
-        if among is None:
-            codes, first = scopes.group()
-            distinct = scopes if len(first) == len(codes) else scopes.take(first)
-        elif ((codes := among.locate(scopes)) < 0).any():
-            raise Incompatible(
-                f"Row {int((codes < 0).argmax())} was given an explanation that is not among those to count. "
-                "Collect the distinct explanations of all parts first."
-            )
-        else:
-            distinct, exact = among, sys.maxsize
-        content = Content(sample, beside or (scopes,))
-        names, numbers = sample.numbered_labels
-        by_number = sample.agreement.of_numbers or sample.clusters is not None
-        segments = 1 if by_number else len(names)
+    ) -> None:
+        scopes = relation.scopes(sample.explanations)
+        codes, first = scopes.group()
+        distinct = scopes if len(first) == len(codes) else scopes.take(first)
+        self.distinct, self.codes, self.n = distinct, codes, sample.n
+        self.names, self.labels = sample.numbered_labels
+        self.content, self.clusters = Content(sample, beside or (scopes,)), sample.clusters
+        self.weight, self.weighted, self.independent = sample.weight, sample.weights is not None, Units.of(sample)
+        self.units = len(self.independent.mass)
+        self.numbers = sample.agreement.of_numbers or sample.clusters is not None
+        segments = 1 if self.numbers else len(self.names)
         if blocks is None:
             few = len(distinct) * max(len(codes), 16 * segments) <= exact
             blocks = 1 if few else int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
-        units = len(Units.of(sample).mass)
-        return cls(distinct, codes, names, numbers, min(blocks, units), content, by_number)
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(self.codes)
-
-    @property
-    def clusters(self) -> Ints | None:
-        """The cluster of each row; None if every row is one of its own."""
-        return self.content.sample.clusters
-
-    @cached_property
-    def independent(self) -> Units:
-        """The rows, or clusters of rows, that vary independently."""
-        return Units(self.weight, self.clusters)
-
-    @property
-    def units(self) -> int:
-        """Number of clusters, or of rows."""
-        return len(self.independent.mass)
-
-    @property
-    def weighted(self) -> bool:
-        """Whether rows have weights."""
-        return self.content.sample.weights is not None
-
-    @cached_property
-    def weight(self) -> Floats:
-        """The weight of each row."""
-        return self.content.sample.weight
+        self.blocks = min(blocks, self.units)
 
     @cached_property
     def kept(self) -> Explanations:

@@ -12,6 +12,7 @@ from faithscope.counting.clusters import Strangers
 from faithscope.counting.compared import LabelCells, NumberTable, compare_labels, compare_numbers, independent
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
 from faithscope.counting.counts import Counts, tabulate
+from faithscope.counting.cover import Asked
 from faithscope.counting.layout import Bits, sums
 from faithscope.counting.leave_out import Losses
 from faithscope.counting.moments import moments_of, spread_of, summed, whole
@@ -21,8 +22,7 @@ from faithscope.counting.terms import (
     GapBlocks,
     RecallBlocks,
     ShareBlocks,
-    gap_left_out,
-    gap_pairs,
+    gap_of_rows,
     recall_left_out,
     recall_losses,
     share_left_out,
@@ -38,7 +38,6 @@ Adding = list[Callable[[], Any]]  # what adds a batch of explanations
 
 TABLE = 2**21  # entries of tables, or pairs of an explanation and a row, that are worked on at once
 _WEIGHED = 2**22  # bits of masks multiplied by weights at once
-_WORDS_PER_LABEL = 8  # below it, covered rows are listed instead of multiplied
 
 
 class Tally:
@@ -51,33 +50,41 @@ class Tally:
     ----------
     sample : Sample
     rows : Rows
-    *wanted : {"share", "recall", "gap"}
+    relation : Relation
+    wanted : tuple of {"share", "recall", "gap"}
         Sufficiency, necessity, encoding.
-    interval : bool
-        Whether to leave out rows, or blocks of rows.
     own : (n,) array of bool, optional
         Whether each row is covered by its own explanation, if that is known.
     groups : (n,) array, optional
         Groups of rows that ask in turn.
     among : bool
         Whether rows of the own group alone answer.
+
+    Attributes
+    ----------
+    idle : list of str
+        Conditions that hold on no row.
+    asked : Asked or None
+        The pairs of which it is known whether one covers the other; None if all are.
     """
 
     def __init__(
         self,
         sample: Sample,
         rows: Rows,
-        *wanted: str,
-        interval: bool = True,
+        relation: Relation,
+        *,
+        wanted: tuple[str, ...],
         own: Bools | None = None,
         groups: Ints | None = None,
         among: bool = False,
     ) -> None:
-        self.sample, self.rows, self.wanted, self.layout = sample, rows, wanted, rows.layout()
-        self.interval, self.groups, self.among = interval, groups, among
+        self.sample, self.rows, self.relation, self.wanted = sample, rows, relation, wanted
+        self.layout, self.groups, self.among = rows.layout(), groups, among
+        self.idle, self.cells = list[str](), list[Cells]()
+        self.asked: Asked | None = None
         self.own = np.zeros(rows.n, bool) if own is None else own
         self.kernel, self.itself = sample.agreement.over(sample.values), sample.agreement.itself
-        self.cells: list[Cells] = []
         self.held = 0  # bytes of the cells
         if rows.numbers:
             need(200 * rows.n, f"Sums over {rows.n:,} rows", "sample rows")
@@ -87,8 +94,7 @@ class Tally:
         self.moments = moments_of(sample) if spread else None
         self.even = not rows.weighted and rows.clusters is None
         self.single = self.even and rows.blocks == 1 and groups is None
-        self.keep = self.single and (interval or spread)  # bitmaps, to leave out single rows
-        self.bits: list[tuple[int, Bits]] = []
+        self.bits: list[tuple[int, Bits]] = []  # kept to leave out single rows
         many = 0 if self.single else 1 if groups is None else int(groups.max()) + 1
         self.shares = [ShareBlocks(rows.blocks, self.even, self.moments) for _ in range(many * ("share" in wanted))]
         self.recalls = [RecallBlocks(self.everybody) for _ in range(many * ("recall" in wanted))]
@@ -126,7 +132,7 @@ class Tally:
                 covered = Tabled(counted, weighed)
             given = rows.given(start, len(bits))
             self.own[given] = layout.holds(bits, rows.codes[given] - start, given)
-            if self.keep:
+            if self.single:
                 adding.append(partial(self.bits.append, (start, bits)))
         assert covered is not None
         askers = Askers.given(rows, start, covered.many, self.own)
@@ -170,7 +176,7 @@ class Tally:
                 else compare_labels(given, seen, first, start)
             )
         self.reached[start : start + many] = np.bincount(seen.scope, minlength=many)
-        self.agreeing[askers.row] = seen.agreeing(askers)
+        self.agreeing[askers.row] = seen.agreeing(askers.scope, askers.value)
         if rows.clusters is not None:
             parts, size = np.unique(seen.scope * rows.units + rows.clusters[seen.row], return_counts=True)
             largest = np.ones(many)
@@ -193,8 +199,9 @@ class Tally:
         asked = f"Counts of {upto} by {len(self.rows.names):,} labels"
         need(self.held / 2, asked, "sample rows or explanations, or bin the predictions")  # to put them together
 
-    def counts(self, relation: Relation) -> Counts:
-        """The counts of all explanations that were added; to be called once.
+    @cached_property
+    def counts(self) -> Counts:
+        """The counts of all explanations, once they were added.
 
         Of numbers, and of clustered rows, those of the cells that rows were given, with their agreement: those of all
         rows covered are too many.
@@ -210,7 +217,7 @@ class Tally:
                 weight, square = (sums(rows.cell, rows.weight**power, len(cells)) for power in (1, 2))
             return Counts(
                 *(rows.kept, rows.names, *np.divmod(cells, names), given, given - missed, missed, weight, square),
-                relation,
+                self.relation,
                 agreement=self.sample.agreement,
                 reached=self.reached,
                 agreeing=by_cell,
@@ -222,13 +229,11 @@ class Tally:
         explanation, label, given, missed, covered, *masses = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
         weight, square = masses or (None, None)
         tables = (explanation, label, given, covered, missed, weight, square)
-        return Counts(rows.kept, rows.names, *tables, relation)
+        return Counts(rows.kept, rows.names, *tables, self.relation)
 
-    def _lost(self, losses: Losses, counts: Counts) -> Floats:
+    def _lost(self, losses: Losses) -> Floats:
         """For each row, the losses of the explanations that cover it."""
         layout, rows = self.layout, self.rows
-        filled = not rows.listed and layout.width >= _WORDS_PER_LABEL * len(rows.names)
-        dense = filled and 16 * int(counts.covered.sum()) > counts.distinct * len(layout.source)
         step = max(1, TABLE // rows.n)
 
         def batches() -> Iterator[tuple[int, Bits]]:
@@ -236,70 +241,71 @@ class Tally:
                 for begin in range(0, len(bits), step):
                     yield start + begin, bits[begin : begin + step]
 
-        return losses.by_row(batches(), layout, rows.labels, dense)
+        return losses.by_row(batches(), layout, rows.labels, not rows.listed)
 
-    def coverage(self, relation: Relation, idle: tuple[str, ...] = ()) -> Coverage:
+    def coverage(self) -> Coverage:
         """The coverage of all explanations that were added."""
-        rows, counts = self.rows, self.counts(relation)
-        strangers = None if rows.clusters is None else self.strangers
-        found = Coverage(counts, rows.codes, self.own, idle, strangers=strangers)
-        if self.interval and "recall" in self.wanted:
-            found = replace(found, necessity=self.necessity(counts, idle))
-        unit = 1.0 if self.moments is None else scaled(self.sample.values)[1]
+        rows, counts, moments = self.rows, self.counts, self.moments
+        unit = 1.0 if moments is None else scaled(self.sample.values)[1]
+        total = block = left_out = spread = None
         if self.shares:
-            (share,) = self.shares
-            found = replace(found, sums=share.total() if not self.even or rows.numbers else None)
+            (share,), total = self.shares, self.shares[0].total()
             if rows.units > 1:
-                left_out = share.left_out(rows.per_block, rows.units)
-                found = replace(found, spread=share.spread(left_out, unit, rows.block))
-                if self.interval:
-                    alike = rows.content.of_rows_alone
-                    found = replace(found, left_out=left_out, block=rows.block, alike=alike)
-        elif self.keep and rows.n > 1:
-            losses, moments, spread = share_losses(counts), self.moments, None
-            others = counts.per_explanation[rows.codes] - self.own
+                left_out, block = share.left_out(rows.per_block, rows.units), rows.block
+                spread = share.spread(left_out, unit, block)
+        elif self.single and rows.n > 1:
+            losses, others = share_losses(counts), counts.per_explanation[rows.codes] - self.own
             alone, few = others == 0, others == 1
             if moments is not None:  # silent, without one other row
                 becoming = summed(moments[:, few], rows.codes[few], counts.distinct)
                 losses = losses._replace(by_scope=np.concatenate([losses.by_scope, becoming]))
-            lost = self._lost(losses, counts)
+            lost = self._lost(losses)
             left_out = share_left_out(counts, lost, rows.cell, self.own)
             if moments is not None:
                 silent = whole(moments[:, alone])
                 without = silent - moments * alone + lost[3:] - moments * (few & self.own)
-                everyone, total = whole(moments) - moments, counts.profile().terms
-                spread = spread_of(total, left_out, moments, (silent, without), everyone, unit)
-            found = replace(found, left_out=left_out if self.interval else None, spread=spread)
-        return found
+                everyone, sums_ = whole(moments) - moments, counts.profile().terms
+                spread = spread_of(sums_, left_out, moments, (silent, without), everyone, unit)
+        return Coverage(
+            counts,
+            rows.codes,
+            self.own,
+            tuple(self.idle),
+            left_out,
+            block,
+            block is None or rows.content.of_rows_alone,
+            None if self.even and not rows.numbers else total,
+            spread,
+            self.asked,
+            self.necessity() if "recall" in self.wanted else None,
+            None if rows.clusters is None else self.strangers,
+        )
 
-    def necessity(self, counts: Counts, idle: tuple[str, ...] = ()) -> NecessityCounts:
-        """Necessity of all explanations that were added, and counted."""
-        rows = self.rows
+    def necessity(self) -> NecessityCounts:
+        """Necessity of all explanations that were added."""
+        rows, counts, known = self.rows, self.counts, (self.own, tuple(self.idle))
         if self.single:
-            reaching = self._lost(recall_losses(counts), counts)
-            return NecessityCounts(counts, recall_left_out(counts, reaching, rows.cell, self.own), self.own, idle)
+            reaching = self._lost(recall_losses(counts))
+            return NecessityCounts(counts, recall_left_out(counts, reaching, rows.cell, self.own), *known)
         all_ask = np.ones(rows.n, bool)
         terms, others = self.recalls[0].result(all_ask, rows.independent.heaviest), self.everybody.others(all_ask)
-        return NecessityCounts(counts, terms, self.own, idle, rows.block, rows.content.of_rows_alone, others)
+        return NecessityCounts(counts, terms, *known, rows.block, rows.content.of_rows_alone, others)
 
-    def encoded(self, relation: Relation) -> Encoded:
+    def encoded(self) -> Encoded:
         """What encoding reads of all explanations that were added."""
-        rows, counts = self.rows, self.counts(relation)
+        rows, counts = self.rows, self.counts
         if self.single:
-            pairs, losses = gap_pairs(counts)
-            own = self.own * losses.at(rows.codes, rows.labels)
-            gap = gap_left_out(pairs, self._lost(losses, counts), rows.cell, own)
+            gap, both = gap_of_rows(counts, rows.codes, rows.labels, rows.cell, self.own, self._lost)
         else:
-            gap = self.gaps[0].result()
-        n, missed, effective_n = rows.n, int(np.sum(~self.own)), rows.independent.effective_n
-        if not rows.numbers:
-            others = counts.covered - (counts.given - counts.missed)
-            columns = (counts.given, others)
-            cells = LabelCells(counts.explanation, counts.label, *columns, *columns)
+            gap, both = self.gaps[0].result(), np.concatenate(self.gaps[0].both)
+        names: tuple[object, ...] = () if self.sample.agreement.of_numbers else tuple(rows.names)
+        tables: LabelCells | NumberTable
+        if rows.numbers:
+            tables = type(self.compared[0])(*map(np.concatenate, zip(*self.compared, strict=True)))
+        else:
+            columns = counts.given, counts.covered - (counts.given - counts.missed)
+            tables = LabelCells(counts.explanation, counts.label, *columns, *columns)
             given, met = (np.bincount(counts.explanation, column, counts.distinct) for column in columns)
-            both = (given > 1) & (met > 0)
-            return Encoded(gap, counts.explanations, tuple(counts.labels), both, cells, n, missed, effective_n)
-        names = () if self.sample.agreement.of_numbers else tuple(rows.names)
-        tables = type(self.compared[0])(*map(np.concatenate, zip(*self.compared, strict=True)))
-        both = pairs.pairs.both if self.single else np.concatenate(self.gaps[0].both)
-        return Encoded(gap, rows.kept, names, both, tables, n, missed, effective_n)
+            both = (given > 1) & (met > 0)  # batches of blocks come in any order
+        n, missed = rows.n, int(np.sum(~self.own))
+        return Encoded(gap, counts.explanations, names, both, tables, n, missed, rows.independent.effective_n)

@@ -11,14 +11,15 @@ independent and count alike, all rows of a group have as many pairs, so that eac
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from faithscope.agreements import GroupedRows
 from faithscope.counting.counts import Counts
-from faithscope.counting.layout import sums
+from faithscope.counting.layout import divided, sums
 from faithscope.counting.leave_out import LeftOut, Losses, Sums, ratio, without_each
 from faithscope.counting.moments import Moments, SpreadCounts, spread_of, summed, whole
 from faithscope.counting.pairs import Askers, Everybody, OwnCluster, PairSums, Witnesses
@@ -30,32 +31,84 @@ _ROUNDING = 1e-11  # of the weight of rows alike: below it, nobody is left
 _RUNNING = 1e-13  # of all weight: differences of running sums are no more exact
 
 
+class Groups(NamedTuple):
+    """Rows that ask alike, as one entry per group, for rows that are independent and count alike.
+
+    Attributes
+    ----------
+    asking, others : (groups,) arrays
+        How many ask, and how many witnesses each of them has.
+    agreeing : (groups,) array
+        The pairs of both, each by its agreement.
+    """
+
+    asking: Array
+    others: Array
+    agreeing: Array
+
+    def at(self, place: Ints) -> "Groups":
+        """The groups at these places."""
+        return Groups(*(column[place] for column in self))
+
+    def less(self, asking: Any, others: Any, agreeing: Any) -> "Groups":
+        """The same with fewer rows that ask, fewer witnesses of each, and fewer pairs that agree."""
+        return Groups(self.asking - asking, self.others - others, self.agreeing - agreeing)
+
+    @property
+    def value(self) -> Floats:
+        """What each group adds."""
+        return ratio(self.agreeing, self.others)
+
+    @property
+    def silent(self) -> Array:
+        """How many rows of each group have no witness."""
+        return np.where(self.others == 0, self.asking, 0)
+
+
+class BlockSums:
+    """Sums over groups of any rows, with all blocks of rows and without each: batches of explanations add up.
+
+    Attributes
+    ----------
+    sums : (k, 1 + blocks) array
+        Entry 0 is with all blocks, entry 1 + b without block b.
+    leaning : (blocks,) array
+        How much the terms of other rows lean on the rows of each block.
+    """
+
+    def __init__(self, many: int, blocks: int) -> None:
+        self.sums, self.leaning = np.zeros((many, 1 + blocks)), np.zeros(blocks)
+
+    def add(self, terms: Floats, leaning: Floats) -> None:
+        """Add what `terms` gave; to be called for one batch after the other."""
+        self.sums += terms
+        self.leaning += leaning
+
+
+def _given(counts: Counts) -> tuple[Ints, Ints, Array]:
+    """The cells that rows were given, their explanations, and the covered rows of each by their agreement."""
+    cells = np.flatnonzero(counts.given)
+    return cells, counts.explanation[cells], (counts.covered if counts.agreeing is None else counts.agreeing)[cells]
+
+
 # Share
 
 
-def losses(rows: Array, same: Array, others: Array) -> list[Array]:
-    """What rows with `same` agreeing of `others` other witnesses lose with one of them.
-
-    With one other row fewer a term is s / (c - 1) instead of s / c, and (s - 1) / (c - 1) if that row agrees: how much
-    terms change, how many rows become silent, how much terms lean on that row, and what to subtract if it agrees.
-    """
-    return [
-        rows * (ratio(same, others - 1) - ratio(same, others)),
-        rows * (others == 1),
-        ratio(rows, others),
-        ratio(rows * (same > 0), others - 1),
-    ]
-
-
 def share_losses(counts: Counts) -> Losses:
-    """The losses of the terms of every explanation, from counts."""
-    cells = np.flatnonzero(counts.given)
-    which, same = counts.explanation[cells], counts.covered if counts.agreeing is None else counts.agreeing
-    missed, met, total = counts.missed[cells], same[cells], counts.per_explanation[which]
-    # Rows that their explanation covers do not count themselves.
-    inside = losses(counts.given[cells] - missed, met - counts.agreement.itself, total - 1)
-    *lost, alike = (a + b for a, b in zip(inside, losses(missed, met, total), strict=True))
-    by_scope = np.stack([sums(which, column, counts.distinct) for column in lost])
+    """The losses of the terms of every explanation: how much they change, how many rows are silenced, how they lean.
+
+    Rows that their explanation covers are not their own witnesses, and a group apart from those that it misses.
+    """
+    cells, which, agreeing = _given(counts)
+    total, missed = counts.per_explanation, counts.missed[cells]
+    by_scope, alike = np.zeros((3, counts.distinct)), np.zeros(len(cells))
+    inside = counts.given[cells] - missed, agreeing - counts.agreement.itself, total - 1
+    for rows, same, others in (inside, (missed, agreeing, total)):
+        asking, pairs = (sums(which, column, counts.distinct) for column in (rows, rows * same))
+        groups = Groups(asking, others, pairs)
+        fewer = groups.less(0, 1, 0)
+        by_scope += fewer.value - groups.value, fewer.silent - groups.silent, ratio(asking, others)
+        alike += ratio(rows, others[which] - 1)
     return Losses(by_scope, GroupedRows(which, counts.label[cells], alike), counts.agreement_sums, len(counts.labels))
 
 
@@ -71,37 +124,22 @@ def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools) -> Left
     own : (m,) array
         Whether it is covered by its own explanation.
     """
-    occupied, itself = np.flatnonzero(counts.given), counts.agreement.itself
-    known = (counts.covered if counts.agreeing is None else counts.agreeing)[occupied]
-    total = counts.per_explanation[counts.explanation[occupied]]
+    _, which, known = _given(counts)
+    others, twice = counts.per_explanation[which][cell] - own, 2 * counts.agreement.itself * own
     agreeing, unmet, _ = counts.profile().terms
-    left = max(1, counts.n - 1)
-    same, others = known[cell] - itself * own, total[cell] - own
-    alone, counted = others == 0, own & (others > 0)
-    term = np.where(alone, 0.0, same / np.maximum(others, 1))
-    # What the sums hold of its own term, which is left out as a whole.
-    after = np.where(others > 1, (same - itself * (same > 0)) / np.maximum(others - 1, 1), 0.0)
-    leaning = lost[2] - counted / np.maximum(others, 1)
-    value = (agreeing - term + lost[0] - counted * (after - term)) / left
-    silent = (unmet - alone + lost[1] - (counted & (others == 1))) / left
-    return LeftOut(value, silent, float(leaning.max()), leaning + 1 - alone)
+    left, rest = max(1, counts.n - 1), others - own
+    # If its explanation covers it, `lost` has it as a witness of itself, and it agrees with itself.
+    value = (agreeing + lost[0] - divided(known[cell] - twice, rest, 0.0)) / left
+    leaning = lost[2] - ratio(own, others)
+    return LeftOut(value, (unmet + lost[1] - (rest == 0)) / left, float(leaning.max()), leaning + (others > 0))
 
 
-class ShareBlocks:
-    """The share of any rows, without each block of them: batches of explanations add up.
-
-    Attributes
-    ----------
-    sums : (k, 1 + blocks) array
-        The sums of M̂ and of U, the weight of the rows that are not silent, and the `moments` of those that are: entry 0
-        with all blocks, entry 1 + b without block b.
-    leaning : (blocks,) array
-        How much the terms of other rows lean on the rows of each block.
-    """
+class ShareBlocks(BlockSums):
+    """The share: sums of M̂ and of U, the weight of the rows that are not silent, and `moments` of those that are."""
 
     def __init__(self, blocks: int, even: bool, moments: Moments | None = None) -> None:
         self.even, self.moments = even, np.empty((0, 0)) if moments is None else moments
-        self.sums, self.leaning = np.zeros((3 + len(self.moments), 1 + blocks)), np.zeros(blocks)
+        super().__init__(3 + len(self.moments), blocks)
 
     def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Floats, Floats]:
         """What a batch of explanations adds; several threads may ask for it."""
@@ -112,11 +150,6 @@ class ShareBlocks:
         silenced = (without_each(askers.table(column[askers.row], len(self.leaning))) for column in self.moments)
         tables += [table * ~pairs.met for table in silenced]
         return np.stack([table.sum(axis=0) for table in tables]), pairs.leaning
-
-    def add(self, terms: Floats, leaning: Floats) -> None:
-        """Add what `terms` gave; to be called for one batch after the other."""
-        self.sums += terms
-        self.leaning += leaning
 
     def total(self) -> Sums:
         """The sums of weighted terms and of the weight of silent rows."""
@@ -185,51 +218,45 @@ def recall_losses(counts: Counts) -> Losses:
 def recall_left_out(counts: Counts, reaching: Floats, cell: Ints, own: Bools) -> NecessityTerms:
     """The recall of labeled, independent rows that count alike, and the same without each; as `share_left_out`.
 
-    With ``P_y`` the ordered pairs of rows with label y of which the explanation of the first covers the second, and
-    ``n_y`` rows, label y adds ``P_y / (n_y - 1)``. Without row j of this label, all have one other row fewer, and
-    ``P_y`` loses the pairs with j on either side.
+    A group are the rows with one label, and its pairs those of which the explanation of the first covers the second.
     """
-    occupied, sizes = np.flatnonzero(counts.given), counts.per_label
-    given, missed, labels = (column[occupied] for column in (counts.given, counts.missed, counts.label))
-    same, covered = counts.covered[occupied], counts.per_explanation[counts.explanation[occupied]]
-    inside, checked, n = given - missed, sizes > 1, counts.n
+    cells, which, same = _given(counts)
+    given, labels, sizes, n = counts.given[cells], counts.label[cells], counts.per_label, counts.n
+    covered, inside = counts.per_explanation[which], given - counts.missed[cells]
     pairs, reached = (sums(labels, given * column - inside, len(sizes)) for column in (same, covered))
-    by_label = np.where(checked, pairs / np.maximum(sizes - 1, 1), 0.0)
-    whole = Sums(float(by_label.sum()), float(np.sum(sizes == 1)), float(n))
+    groups, checked = Groups(sizes, sizes - 1, pairs), sizes > 1
+    whole = Sums(float(groups.value.sum()), float(groups.silent.sum()), float(n))
     everyone, sure = float(reached[checked].sum()), float(sizes[checked].sum())
     chance = everyone / (sure * (n - 1)) if sure else None
     if n < 2:
         return NecessityTerms(whole, chance)
-    label = labels[cell]
-    size = sizes[label]
-    own_same, own_covered, alike = same[cell] - own, covered[cell] - own, reaching[0] - own
-    left = (pairs[label] - own_same - alike) / np.maximum(size - 2, 1)
-    value = whole.agreeing - by_label[label] + np.where(size > 2, left, 0.0)
-    silent = whole.silent - (size == 1) + (size == 2)
+    label, alike = labels[cell], reaching[0] - own
+    before = groups.at(label)
+    after = before.less(1, 1, same[cell] - own + alike)
+    value = whole.agreeing + after.value - before.value
+    silent = whole.silent + after.silent - before.silent
     # If a label has two rows, the other one can no longer be checked: all pairs of both are lost, once.
-    lost = np.where(size == 2, reached[label] - alike, np.where(size > 2, own_covered, 0))
-    pairs_left = (sure - np.where(size > 2, 1, np.where(size == 2, 2, 0))) * (n - 2)
-    by_chance = _shares(everyone - (reaching[1] - own * (size > 1)) - lost, pairs_left, pairs_left > 0)
+    tested, both = checked[label], sizes[label] == 2
+    lost = reaching[1] - own * tested + tested * np.where(both, reached[label] - alike, covered[cell] - own)
+    pairs_left = (sure - tested * (1 + both)) * (n - 2)
+    by_chance = _shares(everyone - lost, pairs_left, pairs_left > 0)
     return NecessityTerms(whole, chance, LeftOut(value / (n - 1), silent / (n - 1)), by_chance)
 
 
-class RecallBlocks:
-    """The recall of any rows, without each block of them; a group are the rows of an explanation with one prediction.
+class RecallBlocks(BlockSums):
+    """The recall, of which a group are the rows of an explanation with one prediction.
 
-    Attributes
-    ----------
-    sums : (4, 1 + blocks) array
-        The weight of rows that can be checked, that of silent rows, and weights by share covered: of rows with the same
-        prediction, and of all; as of `ShareBlocks`.
+    Sums are the weight of rows that can be checked, that of silent rows, and weights by share covered: of rows with the
+    same prediction, and of all.
     """
 
     def __init__(self, everybody: Everybody) -> None:
         self.everybody, self.left = everybody, without_each(everybody.witnesses.weight)[0]
-        self.sums = np.zeros((4, len(self.left)))
+        super().__init__(4, len(self.left) - 1)
 
-    def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Floats]:
+    def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Floats, Floats]:
         """What a batch of explanations adds."""
-        blocks, total, weight = len(self.left) - 1, np.zeros(self.sums.shape), askers.weight
+        blocks, total, weight = len(self.leaning), np.zeros(self.sums.shape), askers.weight
         new = np.any([np.diff(column, prepend=-1) for column in (askers.group, askers.value)], axis=0)
         starts, place, own_all = np.flatnonzero(new), np.cumsum(new) - 1, self.everybody.own.only(askers.row)
         columns = (1.0, own.agreeing, own.weight, own_all.agreeing, own_all.weight)
@@ -249,11 +276,7 @@ class RecallBlocks:
             share, chance = _shares(same, alike, checked), _shares(covered, others, checked & (others > 0))
             sure = mass * checked
             total += np.stack([each.sum(axis=0) for each in (sure, mass * ~checked, sure * share, sure * chance)])
-        return (total,)
-
-    def add(self, terms: Floats) -> None:
-        """Add what `terms` gave; to be called for one batch after the other."""
-        self.sums += terms
+        return total, np.zeros(blocks)
 
     def result(self, asks: Bools, heaviest: float) -> NecessityTerms:
         """The terms of all rows that were added, which are those that ask."""
@@ -317,59 +340,36 @@ class GapSums(NamedTuple):
     without: GapLeftOut | None = None
 
 
-class GapPairs(NamedTuple):
-    """Per explanation, rows that count alike: those given it, and the others that it covers.
+class Gap(NamedTuple):
+    """Rows that ask, by explanation, among the others that were given it, and among the other rows that it covers."""
 
-    `alike` sums agreement over ordered pairs of rows given, `crossed` over pairs of a row given and another covered.
-    """
-
-    rows: Array
-    met: Array
-    alike: Array
-    crossed: Array
+    given: Groups
+    covered: Groups
 
     @property
-    def both(self) -> Bools:
-        """Whether there are pairs of both kinds."""
-        return (self.rows > 1) & (self.met > 0)
+    def tested(self) -> Array:
+        """How many rows have witnesses of both kinds."""
+        return self.given.asking * ((self.given.others > 0) & (self.covered.others > 0))
 
     @property
     def terms(self) -> Floats:
-        """What explanations add: ``P / (G - 1) - X / O``."""
-        return np.where(self.both, ratio(self.alike, self.rows - 1) - ratio(self.crossed, self.met), 0.0)
-
-    def losses(self) -> Floats:
-        """With one other row fewer: how much terms change, how many rows are not tested, how much terms lean on it."""
-        fewer = self._replace(met=self.met - 1)
-        tested = self.both * self.rows
-        return np.stack([fewer.terms - self.terms, tested * (self.met == 1), ratio(tested, self.met)])
-
-    def sums(self) -> GapSums:
-        """The sums of all explanations."""
-        masks = (self.both, self.rows == 1, (self.rows > 1) & (self.met == 0))
-        tested, alone, exclusive = (float(self.rows[mask].sum()) for mask in masks)
-        return GapSums(float(self.terms.sum()), tested, alone, exclusive, float(self.rows.sum()))
-
-    def without(self, which: Ints, alike: Array, crossed: Array) -> tuple[Floats, Ints]:
-        """Without a row given explanations `which`: how much their terms change, and how many rows are not tested."""
-        of = GapPairs(*(column[which] for column in self))
-        after = GapPairs(of.rows - 1, of.met, of.alike - 2 * alike, of.crossed - crossed)
-        return after.terms - of.terms, np.where(of.both, np.where(of.rows > 2, 1, 2), 0)
+        """What explanations add."""
+        return np.where(self.tested > 0, self.given.value - self.covered.value, 0.0)
 
 
-class Gap(NamedTuple):
-    """Per cell of a row, what it needs to know to be left out: how much it agrees with others given, and covered."""
-
-    pairs: GapPairs
-    which: Ints
-    alike: Array
-    crossed: Array
-
-
-def gap_pairs(counts: Counts) -> tuple[Gap, Losses]:
-    """The pairs of all explanations, and what they lose with one other row that is covered.
+def gap_of_rows(
+    counts: Counts, codes: Ints, labels: Ints, cell: Ints, own: Bools, lost_by_row: Callable[[Losses], Floats]
+) -> tuple[GapSums, Bools]:
+    """The gap, and without each row; and whether rows with each explanation can be tested.
 
     The `agreeing` and `reached` of counts, if there are any, are of other rows alone.
+
+    Parameters
+    ----------
+    codes, labels, cell, own : (n,) arrays
+        The explanation and the prediction of each row, its cell, and whether its own explanation covers it.
+    lost_by_row : callable
+        Gives, for each row, the losses of the explanations that cover it.
     """
     others: Array = counts.covered - (counts.given - counts.missed)
     met = sums(counts.explanation, others, counts.distinct) if counts.reached is None else counts.reached
@@ -379,44 +379,40 @@ def gap_pairs(counts: Counts) -> tuple[Gap, Losses]:
     alike = np.maximum(kernel.within(GroupedRows(which, label, given.astype(np.float64))) - itself, 0.0)
     columns = (given, given * alike, given * crossed)
     rows, agreed, between = (sums(which, column, counts.distinct) for column in columns)
-    pairs = GapPairs(rows, met, agreed, between)
-    lost = GroupedRows(which, label, -ratio(given * pairs.both[which], met[which] - 1))
-    return Gap(pairs, which, alike, crossed), Losses(pairs.losses(), lost, kernel, len(counts.labels))
+    gap = Gap(Groups(rows, rows - 1, agreed), Groups(rows, met, between))
+    fewer, tested, alone = gap._replace(covered=gap.covered.less(0, 1, 0)), gap.tested, gap.given.silent
+    exclusive = np.where(alone > 0, 0, gap.covered.silent)
+    many = [float(column.sum()) for column in (gap.terms, tested, alone, exclusive, rows)]
+    whole = GapSums(many[0], many[1], many[2], many[3], many[4])
+    if counts.n < 2:
+        return whole, tested > 0
+    by_scope = np.stack([fewer.terms - gap.terms, tested - fewer.tested, ratio(tested, met)])
+    by_agreement = GroupedRows(which, label, -ratio(given * (tested > 0)[which], met[which] - 1))
+    losses = Losses(by_scope, by_agreement, kernel, len(counts.labels))
+    lost = lost_by_row(losses) - own * losses.at(codes, labels)  # a row is not among the others that it covers
+    before = Gap(*(groups.at(which[cell]) for groups in gap))
+    after = Gap(before.given.less(1, 1, 2 * alike[cell]), before.covered.less(1, 0, crossed[cell]))
+    left = whole.tested - lost[1] - before.tested + after.tested
+    change = whole.gap + lost[0] + after.terms - before.terms
+    value = np.divide(change, left, out=np.full(len(left), np.nan), where=left > 0.5)
+    without = GapLeftOut(value, np.ones(len(cell)), float(lost[2].max(initial=0.0)))
+    return whole._replace(without=without), tested > 0
 
 
-def gap_left_out(gap: Gap, lost: Floats, cell: Ints, own: Floats) -> GapSums:
-    """The gap, and without each row; as `share_left_out`, but for rows of its own explanation.
-
-    Parameters
-    ----------
-    own : (3, n) array
-        What `lost` holds of a row's own explanation: a row is not among the others that it covers.
-    """
-    whole, less = gap.pairs.sums(), gap.pairs.without(gap.which[cell], gap.alike[cell], gap.crossed[cell])
-    if whole.total < 2:
-        return whole
-    lost = lost - own
-    left = whole.tested - lost[1] - less[1]
-    value = np.divide(whole.gap + lost[0] + less[0], left, out=np.full(len(left), np.nan), where=left > 0.5)
-    return whole._replace(without=GapLeftOut(value, np.ones(len(cell)), float(lost[2].max(initial=0.0))))
-
-
-class GapBlocks:
-    """The gap of any rows, without each block of them: batches of explanations add up.
+class GapBlocks(BlockSums):
+    """The gap: sums of it, and of the weight of rows that are tested, alone and exclusive (`GapSums`).
 
     Attributes
     ----------
-    sums : (4, 1 + blocks) array
-        The gap, and the weight of rows that are tested, alone and exclusive (`GapSums`); as of `ShareBlocks`.
     both : list of arrays of bool
-        Whether some row with each explanation can be tested, batch by batch.
+        Whether some row with each explanation can be tested, batch by batch, as they come.
     """
 
     def __init__(self, rows: Rows, itself: float) -> None:
-        self.rows, self.itself = rows, itself
-        self.sums, self.leaning, self.both = np.zeros((4, 1 + rows.blocks)), np.zeros(rows.blocks), list[Bools]()
+        self.rows, self.itself, self.both = rows, itself, list[Bools]()
+        super().__init__(4, rows.blocks)
 
-    def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Floats, Floats, Bools]:
+    def terms(self, askers: Askers, witnesses: Witnesses, own: OwnCluster) -> tuple[Floats, Floats]:
         """What a batch of explanations adds."""
         given, others = witnesses.apart(askers)
         among = np.ones(len(askers.row)), np.zeros(len(askers.row))
@@ -428,14 +424,9 @@ class GapBlocks:
         gap = both * (ratio(a.agreeing, a.pairs) - ratio(b.agreeing, b.pairs))
         tables = (gap, both, a.askers * ~a.met, a.askers * (a.met & ~b.met))
         tested, weight = np.bincount(askers.scopes, both[:, 0]), others.weight
+        self.both.append(tested > 0)
         leaning = (ratio(tested[:, None], weight.sum(axis=1, keepdims=True)) * weight).sum(axis=0)
-        return np.stack([table.sum(axis=0) for table in tables]), leaning, tested > 0
-
-    def add(self, terms: Floats, leaning: Floats, both: Bools) -> None:
-        """Add what `terms` gave; to be called for one batch after the other."""
-        self.sums += terms
-        self.leaning += leaning
-        self.both.append(both)
+        return np.stack([table.sum(axis=0) for table in tables]), leaning
 
     def result(self) -> GapSums:
         """The sums of all explanations that were added."""

@@ -66,7 +66,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
 
 def _strangers(sample: Sample, relation: Relation) -> Met:
     """Of clustered rows, what `Strangers.met` is of the rows that their explanations cover; every row counts once."""
-    met = cover(replace(sample, weights=None), relation, interval=False).strangers
+    met = cover(replace(sample, weights=None), relation).strangers
     assert met is not None
     others, agreeing, together = met
     return others, agreeing, together
@@ -269,5 +269,5 @@ def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> Bools:
     """The rows that each of a few explanations covers."""
     cover = sample.covered_by(scopes, relation)
     if isinstance(cover, Blocks):
-        return np.asarray(cover.mask(0, len(scopes))) if len(scopes) else np.empty((0, sample.n), bool)
+        return np.asarray(cover.masks(None)(0, len(scopes))) if len(scopes) else np.empty((0, sample.n), bool)
     return cover.whole(sample.n).T

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from faithscope.counting.clusters import spread_by_explanation
 from faithscope.counting.counts import count_rows
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import LeftOut, Sums
-from faithscope.counting.moments import SpreadCounts, spread_by_explanation
+from faithscope.counting.moments import SpreadCounts
 from faithscope.counting.profile import Profile, with_lone
 from faithscope.measures.estimate import Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, margins

@@ -13,6 +13,7 @@ from faithscope.explanations.distances.near import Near
 from faithscope.inputs.array_types import Bools, Ints
 
 Masks = Bools
+Mask = Callable[[int, int], Masks]
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,10 @@ class Parts:
 
     def whole(self, rows: int) -> Masks:
         """Whether each of so many rows is covered by each explanation, shape (n_rows, n_explanations)."""
-        covered = np.ones((rows, len(self.lists)), bool)
-        holders: list[list[int]] = [[] for _ in self.parts]
-        for explanation, parts in enumerate(self.lists):
-            for part in parts:
-                holders[part].append(explanation)
+        held = np.ones((len(self.parts), rows), bool)
         for part, mask in self.masks(None):
-            covered[:, holders[part]] &= mask[:, None]
-        return covered
+            held[part] = mask
+        return np.array([held[list(parts)].all(axis=0) for parts in self.lists], bool).reshape(-1, rows).T
 
 
 @dataclass(frozen=True)
@@ -60,27 +57,34 @@ class Blocks:
 
     Attributes
     ----------
-    mask : callable
-        ``mask(start, stop)`` is a (stop - start, n) bool array: the rows that explanations start to stop cover.
+    masks : callable
+        ``masks(order)(start, stop)`` is a (stop - start, n) bool array: which rows, in that order, or as they come for
+        None, explanations start to stop cover.
     threads : bool
-        Whether several threads may call `mask` at once.
-    arranged : callable, optional
-        ``arranged(order)`` is `mask` for the rows in that order.
+        Whether several threads may make masks at once.
     near : callable, optional
         Makes the same as centers and radii, if coverage is by distance.
     pairs : Postings, optional
         The same as pairs (explanation, row), ascending by explanation, if each explanation covers few rows.
     asked : Postings, optional
         The pairs (explanation, row) of which it is known whether the one covers the other; None if all are. A pair that
-        is not known is not in `mask`.
+        is not known is not in `masks`.
     """
 
-    mask: Callable[[int, int], Masks]
+    masks: Callable[[Ints | None], Mask]
     threads: bool = True
-    arranged: Callable[[Ints], Callable[[int, int], Masks]] | None = None
     near: Callable[[], Near] | None = None
     pairs: Postings | None = None
     asked: Postings | None = None
+
+    @classmethod
+    def of(cls, mask: Mask, **known: Any) -> "Blocks":
+        """From the masks of rows as they come."""
+
+        def masks(order: Ints | None) -> Mask:
+            return mask if order is None else lambda start, stop: np.take(mask(start, stop), order, axis=1)
+
+        return cls(masks, **known)
 
 
 class Relation(ABC):
@@ -118,7 +122,7 @@ class Same(Relation):
     --------
     >>> from faithscope.explanations.keys import Plain
     >>> leaves = Plain(["leaf 3", "leaf 7", "leaf 3"])
-    >>> Same().cover(leaves.take([0, 1]), leaves, X=None).mask(0, 2).tolist()
+    >>> Same().cover(leaves.take([0, 1]), leaves, X=None).masks(None)(0, 2).tolist()
     [[True, False, True], [False, True, False]]
     """
 
@@ -126,7 +130,7 @@ class Same(Relation):
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
         codes = distinct.locate(explanations)
-        return Blocks(lambda start, stop: codes == np.arange(start, stop)[:, None])
+        return Blocks.of(lambda start, stop: codes == np.arange(start, stop)[:, None])
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,15 +163,16 @@ class JudgedPairs(Relation):
     def __repr__(self) -> str:
         return f"Judged({len(self.row):,} answers)"
 
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        return self.rows, *(column.tobytes() for column in (self.which, self.row, self.applies))
+
     def __eq__(self, other: object) -> bool:
         """Whether the same pairs were asked, with the same answers, about explanations with the same numbers."""
-        names = ("rows", "which", "row", "applies")
-        return isinstance(other, JudgedPairs) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
-        )
+        return isinstance(other, JudgedPairs) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash((self.rows, len(self.row)))
+        return hash(self._key)
 
     reads_rows = False
 
@@ -192,7 +194,7 @@ class JudgedPairs(Relation):
         asked = None if len(here) == len(distinct) * rows else (which[here], row[here])
         yes = here[self.applies[here]]
         table = csr_array((np.ones(len(yes), bool), (which[yes], row[yes])), shape=(len(distinct), rows))
-        return Blocks(
+        return Blocks.of(
             lambda start, stop: np.asarray(table[start:stop].toarray()), pairs=(which[yes], row[yes]), asked=asked
         )
 

@@ -14,7 +14,7 @@ from faithscope.explanations.counterfactuals import Balls, Counterfactuals
 from faithscope.explanations.distances.metrics import Gower, to_metric_name
 from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.points import Points
-from faithscope.explanations.distances.tiles import arranged_masks, masks_near
+from faithscope.explanations.distances.tiles import arranged_masks
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.reasons import Reasons
@@ -80,16 +80,18 @@ class Applies(Relation):
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
         if isinstance(distinct, Balls):
-            points, metric = Points(distinct.centers[:0], distinct.metric, distinct.names), distinct.metric
-            if distinct.centers.dtype == object or isinstance(metric, Gower):
-                return Blocks(distinct.inside(X))
-            near = partial(_near, points, distinct.centers, X, distinct.radii, True)
-            # A caller's function stays in the caller's thread.
-            arranged = None if callable(metric) else arranged_masks(near)
-            return Blocks(distinct.inside(X), not callable(metric), arranged, near)
+            if distinct.centers.dtype == object or isinstance(distinct.metric, Gower):
+                return Blocks.of(distinct.inside(X))
+            points = Points(distinct.centers[:0], distinct.metric, distinct.names)
+            return _by_distance(partial(_near, points, distinct.centers, X, distinct.radii, True), distinct.metric)
         assert isinstance(distinct, Conjunctions)
         parts, lists = number_parts(distinct)
         return Parts(parts, lists, partial(distinct.masks, parts, X), distinct.postings(parts, X))
+
+
+def _by_distance(near: Callable[[], Near], metric: Any) -> Blocks:
+    """Coverage within distances; a caller's function stays in the caller's thread."""
+    return Blocks(arranged_masks(near), threads=not callable(metric), near=None if callable(metric) else near)
 
 
 def _near(points: Points, centers: Array, X: Any, radii: Any, is_open: bool) -> Near:
@@ -125,7 +127,7 @@ class Nearest(Relation):
         def mask(start: int, stop: int) -> Masks:
             return np.array([nearest[sizes[row]] == row if sizes[row] else everywhere for row in range(start, stop)])
 
-        return Blocks(mask)
+        return Blocks.of(mask)
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,8 @@ class Ball(Relation):
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
         prototypes, points = _with_points(distinct)
         parts, lists = number_parts(prototypes)
-        near = None
-        if not isinstance(points.metric, Gower) and all(len(numbers) == 1 for numbers in lists):
+        near, named = None, not (isinstance(points.metric, Gower) or callable(points.metric))
+        if named and all(len(numbers) == 1 for numbers in lists):
             centers = points.rows[np.array([parts[number] for (number,) in lists], np.int64)]
             near = partial(_near, points, centers, X, np.full(len(centers), self.tau), False)
         return Parts(parts, lists, lambda order: as_they_come(prototypes.within(parts, X, self.tau), order), near=near)
@@ -185,7 +187,7 @@ class Within(Relation):
     --------
     >>> from faithscope import Importances
     >>> vectors = Importances([[0.0], [0.4], [1.0]])
-    >>> Within(0.5).cover(vectors, vectors, X=None).mask(0, 1).tolist()
+    >>> Within(0.5).cover(vectors, vectors, X=None).masks(None)(0, 1).tolist()
     [[True, True, False]]
     """
 
@@ -199,14 +201,7 @@ class Within(Relation):
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
         known, rows = vectors(distinct), vectors(explanations)
         radii, metric = np.full(len(known), self.tau), to_metric_name(self.metric)
-
-        def mask(start: int, stop: int) -> Masks:
-            return masks_near(Near(known[start:stop], rows, radii[start:stop], metric))(0, stop - start)
-
-        if callable(metric):
-            return Blocks(mask, threads=False)
-        near = partial(Near, known, rows, radii, metric)
-        return Blocks(mask, arranged=arranged_masks(near), near=near)
+        return _by_distance(partial(Near, known, rows, radii, metric), metric)
 
 
 def vectors(explanations: Explanations) -> Floats:
@@ -221,12 +216,9 @@ def vectors(explanations: Explanations) -> Floats:
 
 def _to_tau(tau: Any) -> float:
     """A distance: a finite number of at least 0."""
-    if not is_real(tau) or not 0 <= tau < np.inf:
+    if not is_real(tau) or not 0 <= tau < 1e308:
         raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
-    try:
-        return float(tau)
-    except OverflowError:
-        raise BadInput(f"tau is too large a number to be a distance; got {tau!r}.") from None
+    return float(tau)
 
 
 @dataclass(frozen=True)
@@ -252,7 +244,7 @@ class Custom(Relation):
                 )
             return mask
 
-        return Blocks(
+        return Blocks.of(
             lambda start, stop: np.array([applies(distinct.item(row)) for row in range(start, stop)]), threads=False
         )
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from faithscope.agreements import Agreement, Same
-from faithscope.counting.beside import Kinds
+from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.kept import sizes_matter
 from faithscope.counting.profile import Profile

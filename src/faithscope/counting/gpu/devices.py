@@ -23,18 +23,18 @@ _NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
 _HERE = 'pass device="cpu"'
 
 
-def on_gpu(device: str, near: Near | None, pairs: int, work: Callable[[type["DevicePairs"]], Answer]) -> Answer | None:
+def on_gpu(device: str, near: Near, pairs: int, work: Callable[[type["DevicePairs"]], Answer]) -> Answer | None:
     """The result of `work` with the class that counts on a GPU; None if the CPU is to do it instead.
 
     Parameters
     ----------
     device : {"auto", "cpu", "cuda"}
-    near : Near, optional
-        The points to count; None if coverage is no matter of counting pairs by distance.
+    near : Near
+        The points to count.
     pairs : int
         Number of pairs to count.
     """
-    if device == "cpu" or (device == "auto" and (near is None or pairs < WORTH or not _in_sight())):
+    if device == "cpu" or (device == "auto" and (pairs < WORTH or not _in_sight())):
         return None
     try:
         _refuse_unusable(near)
@@ -78,14 +78,17 @@ def _load() -> ModuleType:
     return _gpu
 
 
-def _refuse_unusable(near: Near | None) -> None:
-    """Raise for points that a GPU does not count."""
-    if near is None:
+def refuse_device(device: str) -> None:
+    """Raise if a GPU is asked for where coverage is no matter of counting pairs by distance."""
+    if device == "cuda":
         raise BadInput(
             'device="cuda" counts rows within a distance by a named metric (within, balls of counterfactuals and of '
-            "single prototypes), if they are labeled, independent, count alike, and make more than 10^8 pairs, and "
-            f"nothing else: {_HERE}."
+            f"single prototypes), if they are labeled, independent and count alike, and nothing else: {_HERE}."
         )
+
+
+def _refuse_unusable(near: Near) -> None:
+    """Raise for points that a GPU does not count."""
     if near.metric not in METRICS:
         raise BadInput(f"metric={near.metric!r} is not counted on a GPU (only {', '.join(METRICS)} are): {_HERE}.")
     for part in (near.rows, near.radii, near.centers):

@@ -131,12 +131,13 @@ def masks_near(near: Near) -> Callable[[int, int], Masks]:
     return mask
 
 
-def arranged_masks(near: Callable[[], Near]) -> Callable[[Ints], Callable[[int, int], Masks]]:
-    """``arranged(order)`` gives the masks of the rows in that order."""
+def arranged_masks(near: Callable[[], Near]) -> Callable[[Ints | None], Callable[[int, int], Masks]]:
+    """``arranged(order)`` gives the masks of the rows in that order, or as they come for None."""
 
-    def arranged(order: Ints) -> Callable[[int, int], Masks]:
+    def arranged(order: Ints | None) -> Callable[[int, int], Masks]:
         points = near()
-        need_distances(points, len(order))
-        return masks_near(replace(points, rows=points.rows[order]))
+        rows = points.rows if order is None else points.rows[order]
+        need_distances(points, len(rows))
+        return masks_near(replace(points, rows=rows))
 
     return arranged

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from faithscope.agreements import Agreement, scaled
-from faithscope.counting.beside import Kinds, counts_beside
+from faithscope.counting.clusters import Kinds, counts_beside
 from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
 from faithscope.counting.moments import SpreadCounts
@@ -210,7 +210,7 @@ class Beside(Sides):
         asked = self.kinds.asked(asks)
         counts = replace(counts_beside(self.kinds, asks, asked, self.labels, self.distinct), agreement=self.agreement)
         unit = scaled(np.asarray(self.labels, np.float64))[1] if self.kinds.moments is not None else 1.0
-        spread = self.kinds.spread(asks, asked, unit)
+        spread = self.kinds.spread(asked.sums, asked.left_out, unit, asks)
         if spread is not None:
             found = spread_estimate(counts, spread, asked.left_out, "consistency", self.confidence, self.notes)
             return noted(found, few_ask(spread)), spread.left_out(asked.left_out), asked.good

@@ -7,10 +7,9 @@ from typing import TypeVar
 import numpy as np
 
 from faithscope.agreements import Spread
-from faithscope.counting.clusters import Strangers
+from faithscope.counting.clusters import Strangers, spread_by_explanation
 from faithscope.counting.counted import Coverage, NecessityCounts
 from faithscope.counting.leave_out import LeftOut, parts_left_out
-from faithscope.counting.moments import spread_by_explanation
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.differences import Apart, Difference, less, without_each
