@@ -137,24 +137,21 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
 
 def _numbered(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> tuple[Ints, Ints, Ints, Floats]:
     """Per row its prediction, per draw its row and its prediction, by number; and the different predictions."""
-    if sample.agreement.of_numbers:
-        parts = list(answers)
-        of = np.concatenate([np.empty(0, np.int64), *(part for part, _ in parts)])
-        numbers = np.concatenate([sample.labels, *(labels for _, labels in parts)]).astype(np.float64)
-        values, places = number_floats(numbers)
-        return places[: sample.n], of, places[sample.n :], values
-    names, place = sample.numbered_labels
-    known = {name: number for number, name in enumerate(names)}
-    of_parts: list[Ints] = [np.empty(0, np.int64)]
-    value_parts: list[Ints] = [np.empty(0, np.int64)]
+    numbers, (names, place) = sample.agreement.of_numbers, sample.numbered_labels
+    known, parts = {name: number for number, name in enumerate(names)}, list[tuple[Ints, Array]]()
     for part, labels in answers:
-        different, places = number_labels(labels)
-        if not families_of(names) & families_of(different):
-            raise WrongType(
-                f"Predictions of rows are such as {names[0]!r}, and those of draws such as {different[0]!r}, of "
-                "another type, so that none can agree: pass predictions of one type for both."
-            )
-        codes = np.array([known.setdefault(name, len(known)) for name in different], np.int64)
-        of_parts.append(part)
-        value_parts.append(codes[places])
-    return place, np.concatenate(of_parts), np.concatenate(value_parts), np.arange(float(len(known)))
+        if not numbers:
+            different, places = number_labels(labels)
+            if not families_of(names) & families_of(different):
+                raise WrongType(
+                    f"Predictions of rows are such as {names[0]!r}, and those of draws such as {different[0]!r}, of "
+                    "another type, so that none can agree: pass predictions of one type for both."
+                )
+            labels = np.array([known.setdefault(name, len(known)) for name in different], np.int64)[places]
+        parts.append((part, labels))
+    of = np.concatenate([np.empty(0, np.int64), *(part for part, _ in parts)])
+    drawn = np.concatenate([sample.labels if numbers else place, *(labels for _, labels in parts)])
+    values = np.arange(float(len(known)))
+    if numbers:
+        values, drawn = number_floats(drawn.astype(np.float64))
+    return drawn[: sample.n], of, drawn[sample.n :], values

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from faithscope.agreements.base import AgreementSums, GroupedRows
-from faithscope.counting.layout import Bits, Layout, run_starts, sums
+from faithscope.counting.layout import Bits, Layout, divided, run_starts, sums
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.chunks import over_chunks
 from faithscope.sample import Sample
@@ -214,8 +214,7 @@ def _share(asking: Array, weight: Array, square: Array, pairs: Array, silent: Bo
 
 def ratio(part: Array, whole: Array) -> Floats:
     """Elementwise part / whole; 0 if the whole is 0 or the part is not positive."""
-    part, whole = np.broadcast_arrays(part, whole)
-    return np.asarray(np.divide(part, whole, out=np.zeros(part.shape), where=(whole > 0) & (part > 0)))
+    return np.maximum(divided(part, whole, 0.0), 0.0)
 
 
 def without_each(table: Array) -> Floats:
