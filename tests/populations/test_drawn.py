@@ -44,12 +44,11 @@ def test_draws_in_every_form_give_the_same(rows, labels, of):
         (RULES, ROWS[:1], [0], [0], [0, 1], 0.5, {}),
         (WORDS, ["good film", "bad film"], ["+", "+"], None, ["+", "-"], 0.5, {}),
         (WORDS, TEXTS, SIGNS, OF, ["+", "-"], 0.75, {}),
-        (WORDS, np.array(TEXTS, object), SIGNS, OF, ["+", "-"], 0.75, {}),
         (WORDS, [text.split() for text in TEXTS], SIGNS, OF, ["+", "-"], 0.75, {}),
     ],
     ids=[
         *("labels as text", "importances", "one draw per explanation", "weights", "none for some"),
-        *("one text per row", "a list of texts", "an array of texts", "lists of words"),
+        *("one text per row", "a list of texts", "lists of words"),
     ],
 )
 def test_draws_are_compared_with_the_prediction_of_their_row(explanations, rows, labels, of, own, value, how):
