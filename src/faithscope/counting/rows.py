@@ -48,26 +48,26 @@ class Content:
         known = (part for part in (sample.labels, weights, sample.X) if part is not None)
         return hash_rows([block for part in known for block in row_blocks(part) or ()])
 
+    def _sorted(self, words: Words, *, by_cluster: bool = False) -> Ints:
+        """The rows by these digests; of equal ones, by the group that asks, and by what their cluster holds.
+
+        Or the clusters, by what their rows are, in any order.
+        """
+        askers, clusters = self.sample.askers, self.sample.clusters
+        keys = [words] if askers is None else [askers, words]
+        if clusters is not None:
+            together = np.zeros(int(clusters.max()) + 1, np.uint64)
+            np.add.at(together, clusters, words)
+            ranked = np.argsort(together, kind="stable")
+            if by_cluster:
+                return ranked
+            keys = [np.argsort(ranked)[clusters], *keys]
+        return np.argsort(words, kind="stable") if len(keys) == 1 else np.lexsort(keys)
+
     @cached_property
     def _order(self) -> Ints:
         """The rows by their digest."""
         return self._sorted(self._of_rows)
-
-    def _sorted(self, words: Words) -> Ints:
-        """The rows by these digests; of equal ones, by the group that asks, and by what their cluster holds."""
-        askers, clusters = self.sample.askers, self.sample.clusters
-        keys = [words] if askers is None else [askers, words]
-        if clusters is not None:
-            rank = np.argsort(np.argsort(self._of_clusters(clusters, words), kind="stable"))
-            keys = [rank[clusters], *keys]
-        return np.argsort(words, kind="stable") if len(keys) == 1 else np.lexsort(keys)
-
-    @staticmethod
-    def _of_clusters(clusters: Ints, words: Words) -> Words:
-        """One digest per cluster, which is what its rows are, in any order."""
-        together = np.zeros(int(clusters.max()) + 1, np.uint64)
-        np.add.at(together, clusters, words)
-        return together
 
     @cached_property
     def of_rows_alone(self) -> bool:
@@ -90,9 +90,9 @@ class Content:
                 for block in row_blocks(column) or ()
             ]
             words = hash_rows([words[:, None], *given])
-        if by_cluster and self.sample.clusters is not None:
-            return np.argsort(self._of_clusters(self.sample.clusters, words), kind="stable")
-        return self._order if words is self._of_rows else self._sorted(words)
+        elif not by_cluster or self.sample.clusters is None:
+            return self._order
+        return self._sorted(words, by_cluster=by_cluster)
 
     def deal(self, blocks: int) -> Ints:
         """The block of each row: rows are sorted by digest and dealt into blocks of equal size by a fixed permutation.
