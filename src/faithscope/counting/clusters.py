@@ -137,7 +137,8 @@ class Kinds:
     def of(cls, sample: Sample, group: Ints | None = None, rows: Ints | None = None) -> "Kinds":
         """The rows of a sample, of these groups, or each as a kind of its own; `rows` are how many each stands for."""
         code, value, clusters = sample.explanations.group()[0], sample.numbered_labels[1], sample.clusters
-        times, first, mine = np.ones(sample.n, np.int64), np.arange(sample.n), np.zeros(sample.n, np.int64)
+        times, mine = np.ones(sample.n, np.int64), np.zeros(sample.n, np.int64)
+        first: Any = slice(None)
         if group is not None:
             columns = [code, value, group]
             if sample.weights is not None:
@@ -340,9 +341,13 @@ class Strangers:
 
     def totals(self) -> ClusterTotals | None:
         """Of all rows, whatever their explanations."""
-        everybody = parts_left_out(self.kinds.everybody.parts())[0]
-        chance = None if everybody.silent else min(1.0, everybody.agreeing / everybody.total)
-        return ClusterTotals.of(Units.of(self.sample), chance)
+        units, chance, kinds = Units.of(self.sample), None, self.kinds
+        if len(units.mass) > 1 and units.clusters is not None:
+            everybody = kinds.sums.among_all(sums(kinds.value, units.weight))[0][kinds.value]
+            own = Cells.of(units.clusters, kinds.value).agreeing(kinds.sums, units.weight)
+            pairs = units.mass.sum() ** 2 - units.mass @ units.mass
+            chance = min(1.0, float(units.weight @ np.maximum(everybody - own, 0.0) / pairs))
+        return ClusterTotals.of(units, chance)
 
 
 def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any], source: Explanations) -> Counts:

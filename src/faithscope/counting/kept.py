@@ -223,7 +223,9 @@ def _lots(sample: Sample, strangers: Strangers, most: Floats) -> tuple[Lots, Int
         within = sample.agreement.itself * kept**2
         return Lots(groups[which], kept, within, times, all_its, names[which], kept), entry
     kept = strangers.parts.own / most
-    agreeing = Cells.of(part, labels).agreeing(sample.agreement.over(sample.values), sample.weight)
+    kinds = strangers.kinds
+    cells = kinds.cells[1] or kinds.cells[0]
+    agreeing = cells.agreeing(kinds.sums, sample.weight)
     within = sums(part, sample.weight * agreeing) / most**2
     lot, label, cell = numbered_pairs(part, labels)
     share = sums(cell, sample.weight) / most[lot]
