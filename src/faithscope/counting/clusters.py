@@ -111,8 +111,6 @@ class Kinds:
         How many they are.
     each, times : (k,) arrays
         The weight of one that is left out, and how many such there are; rows of one cluster go together, and are one.
-    square : (k,) array
-        The sum of the squared weights of the rows.
     cluster : (k,) array or None
     answers : (k,) array of bool, optional
         Which of them answer; by default all do.
@@ -126,7 +124,6 @@ class Kinds:
     rows: Ints
     each: Floats
     times: Ints
-    square: Floats
     cluster: Ints | None
     sums: AgreementSums
     itself: float
@@ -150,9 +147,9 @@ class Kinds:
             code, value, clusters = code[first], value[first], None if clusters is None else clusters[first]
         weight, kernel = sample.weight[first], sample.agreement.over(sample.values)
         each, lots = (weight, times) if clusters is None else (weight * times, np.ones(len(times), np.int64))
-        square, itself = times * weight**2, sample.agreement.itself
+        itself = sample.agreement.itself
         moments = moments_of(sample)[:, first] if isinstance(sample.agreement, Spread) else None
-        return cls(code, value, mine, times, each, lots, square, clusters, kernel, itself, None, moments)
+        return cls(code, value, mine, times, each, lots, clusters, kernel, itself, None, moments)
 
     @cached_property
     def mass(self) -> Floats:
@@ -197,12 +194,14 @@ class Kinds:
         if self.cluster is not None:
             unit, rows = np.empty(len(code), np.int64), np.ones(len(code), np.int64)
             unit[part] = self.cluster
-            agreeing, answered = (sums(part, column) for column in (mine * agreeing, own * answered))
-            own, mine = (sums(part, column) for column in (own, mine))
-            agreeing, answered = ratio(agreeing, mine), ratio(answered, own)
+            sides = [(mine, agreeing)] if all_ask else [(mine, agreeing), (own, answered)]
+            weighed = [(sums(part, mass), sums(part, mass * each)) for mass, each in sides]
+            (mine, agreeing), (own, answered) = ((mass, ratio(pairs, mass)) for mass, pairs in (weighed * 2)[:2])
+
+        several = bool((rows > 1).any())
 
         def total(column: Array) -> Floats:
-            return sums(code, rows * column)[code]
+            return sums(code, rows * column if several else column)[code]
 
         weight, square, pairs = total(own), total(mine * own), total(mine * agreeing)
         if all_ask:
@@ -364,7 +363,7 @@ def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any]
     answering = kinds.rows if kinds.answers is None else kinds.rows * kinds.answers
     covered = np.bincount(cell, answering).astype(np.int64)
     counts = Counts(source, labels, explanation, label, covered, covered, 0 * covered)
-    masses = None if (kinds.mass == kinds.rows).all() else (kinds.mass * asks, kinds.square * asks)
+    masses = None if (kinds.mass == kinds.rows).all() else (kinds.mass * asks, kinds.mass**2 / kinds.rows * asks)
     clusters = ClusterTotals.of(Units(kinds.mass * asks, kinds.cluster), asked.chance)
     return counts.of_askers(cell, kinds.rows * asks, 0 * kinds.rows, masses, clusters)
 
