@@ -149,15 +149,14 @@ def _light_tree(root: Any, name: str) -> Tree:
     """A tree of dictionaries as arrays; a tree may be a single leaf."""
     ahead, nodes = [root], []
     for node in ahead:  # which grows
+        if "leaf_coeff" in node or node.get("decision_type", "<=") != "<=" or node.get("missing_type") == "Zero":
+            raise BadInput(
+                f"This {name} splits on categories, reads 0 as missing, or has linear functions in its leaves, which "
+                "is not read: fit it on numbers alone, without zero_as_missing and linear_tree."
+            )
         if "split_feature" not in node:
-            if "leaf_coeff" in node:
-                raise BadInput(f"This {name} has linear functions in its leaves, which are not read: fit it without.")
             nodes.append((-1, -1, 0, 0.0, False, float(node["leaf_value"])))
             continue
-        if node["decision_type"] != "<=":
-            raise BadInput(f"This {name} splits on categories, which are not read: fit it on numbers alone.")
-        if node["missing_type"] == "Zero":
-            raise BadInput(f"This {name} reads 0 as missing, which is not read: fit it without zero_as_missing.")
         cut = float(node["threshold"])
         to_left = bool(node["default_left"]) if node["missing_type"] == "NaN" else cut >= 0  # else missing counts as 0
         last = max(cut, _ZERO) if cut >= 0 else min(cut, float(np.nextafter(-_ZERO, -np.inf)))
