@@ -55,14 +55,14 @@ def as_counterfactuals(
     table: Space, points: Floats, rows: Floats, known: Floats, X: Any, where: Ints
 ) -> tuple[Counterfactuals, Ints]:
     """Points and rows in the table's own values, with Gower's metric and the rows' labels; and where these are."""
-    shown = (points, rows) if len(points) else (known[:1], known[:1])  # an empty table would show no types of columns
-    found = Counterfactuals(*map(table.decode, shown), metric=gower(table, known)).take(slice(len(points)))
+    a, b = (points, rows) if len(points) else (known[:1], known[:1])  # an empty table would show no types of columns
+    found = Counterfactuals(table.decode(a), table.decode(b), metric=gower(table, known)).take(slice(len(points)))
     return found._with(index=taken(index_of(X), where)), where
 
 
 def ranges(known: Floats) -> Floats:
     """The range of each column over the values that are not missing; 0 if all are."""
-    return np.nan_to_num(np.fmax.reduce(known, axis=0) - np.fmin.reduce(known, axis=0))
+    return np.asarray(np.nan_to_num(np.fmax.reduce(known, axis=0) - np.fmin.reduce(known, axis=0)))
 
 
 def gower(table: Space, known: Floats) -> Gower:
