@@ -70,4 +70,4 @@ def test_other_content_is_refused_and_not_kept(repository, tmp_path):
         refused(BadInput, why, datasets.load, "esnli")
         assert not (tmp_path / "datasets").exists()
     pd.DataFrame({"premise": ["a"], "hypothesis": ["b"]}).to_parquet(tmp_path / "esnli.parquet")
-    refused(BadInput, "one column 'label'; it has ...premise', 'hypothesis'", datasets.load, "esnli", tmp_path)
+    refused(BadInput, "one column 'label'; it has ..premise', 'hypothesis'", datasets.load, "esnli", tmp_path)

@@ -121,7 +121,7 @@ BAD_INPUT = [
     (lime_of(stage), r'Pass predict_proba.* explained with mode="regression"'),
     (lambda: lime_of(garden(2).decision_function)(), r'Pass predict_proba.* explained with mode="regression"'),
     (lime_of(numbers, mode="classification"), "no probabilities"),
-    (two_targets, "one number per row, and the model gave 2"),
+    (two_targets, "must give one number per row, got 2"),
     (lime_of(lambda rows: np.full(7, 0.5)), "gave 7 outputs for 51 rows"),
     (lime_of(lambda rows: np.full(7, 0.5), draws="own"), "gave 7 outputs for 50 rows"),
     *[(lime_of(numbers, samples=k), "samples must be a whole number of at least 2") for k in (1, 0, 2.5, True)],
