@@ -55,7 +55,7 @@ TABLE = ("categories, missing values and dates", people, lambda: people(12, 1, n
 HOLEY = ("missing values", lambda: holey()[0], lambda: holey()[0][:15])
 NUMBERS = ("regression", lambda: diabetes()[0], lambda: diabetes()[0][:120:10])
 TEXTS = ("texts", lambda: None, lambda: reviews()[0][:8])
-PAIR = ("categories, missing values and dates", lambda: people(150), lambda: people(150)[20:23])
+PAIR = ("categories and dates", lambda: people(150).dropna(), lambda: people(150).dropna()[20:23])
 EPS = fs.Tolerance(30.0)
 
 

@@ -174,7 +174,7 @@ OTHERS = {
     "samples": 51, "seed": 7, "k": 2, "beam": 2, "threshold": 0.8, "delta": 0.2, "tau": 0.2, "steps": 5,
     "candidates": 3, "max_conditions": 2, "max_words": 2, "evaluations": 60, "class_index": 1, "offset": True,
     "draws": "own", "mode": "classification", "algorithm": "permutation", "output": "probability",
-    "widen": False, "minimal": False, "order": [1, 0], "categorical": ["age"], "unknown": "[MASK]",
+    "widen": False, "minimal": False, "categorical": ["age"], "unknown": "[MASK]",
     "tokenizer": str.splitlines, "by": "favor", "agreement": fs.Same(),
 }  # fmt: skip
 METHODS = {"Gradient": "gradient x input", "Dice": "genetic"}

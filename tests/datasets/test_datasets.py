@@ -125,7 +125,7 @@ def test_what_cannot_be_reached_is_said_in_one_sentence(server, chess, faults, w
 
 def test_content_that_is_not_the_papers_is_refused_and_not_kept(server, chess, cache):
     server.content = zipped(krkopt_Pdata=b"a,1,b,3,c,2,draw\n")
-    refused(BadInput, "that the paper used", datasets.load, "chess")
+    refused(BadInput, "'chess' as published", datasets.load, "chess")
     assert not cache.exists()
 
 
@@ -133,7 +133,7 @@ NO_ARCHIVES = [
     *(("chess", content, "not the archive") for content in (b"<html>", b"PK\x03\x04")),
     ("chess", zipped(other=b"1"), "no krkopt"),
     *(("rt_polarity", content, "not the archive") for content in (b"", b"<html>", ARCHIVES["rt_polarity"][:60])),
-    ("rt_polarity", tarred(neg=b"x \n"), "has no rt-polarity"),
+    ("rt_polarity", tarred(neg=b"x \n"), "is not 'rt_polarity' as published"),
     ("covtype", zipped(covtype_Pdata_Pgz=b"1,2,3"), "not the archive"),
 ]
 
@@ -172,9 +172,9 @@ def test_a_named_folder_comes_first_and_then_the_environment(chess, server, tmp_
         folders[-1].mkdir()
         pd.DataFrame({"a": [1.0], "label": [label]}).to_parquet(folders[-1] / "chess.parquet")
     monkeypatch.setenv("FAITHSCOPE_DATA", str(folders[1]))
-    with pytest.warns(UserWarning, match="rows that the paper used"):
+    with pytest.warns(UserWarning, match="the rows of 'chess' as published"):
         assert datasets.load("chess", folders[0]).y.tolist() == ["draw"]
-    with pytest.warns(UserWarning, match="rows that the paper used"):
+    with pytest.warns(UserWarning, match="the rows of 'chess' as published"):
         assert datasets.load("chess").y.tolist() == ["zero"]
     assert server.paths == []
 

@@ -9,7 +9,7 @@ import faithscope as fs
 from brute import gower
 from explainers.systems import DAY, people
 from faithscope.errors import BadInput
-from faithscope.explainers import Counterfactual, NearestNeighbors
+from faithscope.explainers import NearestNeighbors
 
 
 def test_changes_of_cells_from_and_to_missing():
@@ -59,8 +59,6 @@ def test_a_metric_of_numbers_names_gower_and_counts_what_is_missing():
     for ask in (
         lambda: NearestNeighbors(train).explain(complete),
         lambda: NearestNeighbors(complete).explain(train),
-        lambda: Counterfactual(lambda X: X[:, 0] > 1, train, metric="euclidean").explain(complete),
-        lambda: Counterfactual(lambda X: X[:, 0] > 1, complete, metric="euclidean").explain(train),
         lambda: fs.Counterfactuals(train, complete, metric="cityblock"),
         lambda: fs.Prototypes([0, 1], train),
     ):

@@ -51,10 +51,10 @@ def test_lime_asks_about_the_row_as_it_is_and_draws_missing_as_often_as_training
 
 
 def test_anchors_ask_for_missing_where_that_decides_and_cover_no_other_row():
-    rules, precision, _ = Anchors(lambda rows: np.isnan(rows[:, 0]), NUMBERS).explain_with_precision(NUMBERS[:80])
+    rules = Anchors(lambda rows: np.isnan(rows[:, 0]), NUMBERS).explain(NUMBERS[:80])
     missing = np.isnan(NUMBERS[:80, 0])
     assert {rules.describe(row) for row in np.flatnonzero(missing)} == {"x0 is missing"}
-    assert (precision == 1).all()
+    assert (rules.claimed["precision"] == 1).all()
     inside = covered(rules, NUMBERS[:80])
     assert not inside[missing][:, ~missing].any()
     assert not inside[~missing][:, missing].any()

@@ -548,7 +548,7 @@ def gradients():
 
 
 def dice():
-    people = _people(150)
+    people = _people(150).fillna({"debt": 0.0})  # dice-ml draws no missing numbers
     yield "random", lambda: digest(fs.explainers.Dice(_PeopleModel(), people).explain(people[20:23]))
 
 

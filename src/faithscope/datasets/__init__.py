@@ -63,10 +63,8 @@ class Dataset:
 
 def cache_folder() -> Path:
     """Where downloads and results are kept: ``FAITHSCOPE_CACHE``, or a folder in the user's own cache."""
-    chosen = os.environ.get(_CACHE)
-    if chosen:
-        return to_path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "faithscope"
+    chosen, shared = os.environ.get(_CACHE), os.environ.get("XDG_CACHE_HOME")
+    return to_path(chosen) if chosen else Path(shared or Path.home() / ".cache") / "faithscope"
 
 
 def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
@@ -146,9 +144,9 @@ def _from_folder(name: str, source: ArchiveSource, folder: Path) -> "pd.DataFram
         raise BadInput(f"{str(folder)!r} has no {path.name}; it has {there}. Name a folder with all data sets.")
     table = _read(path)
     if content_of(table) != source.content:
-        numbers = "the paper's numbers" if source.in_paper else "numbers that are told of them"
         warnings.warn(
-            f"{str(path)!r} does not hold the rows that {_whose(source)}, so {numbers} do not apply.", stacklevel=3
+            f"{str(path)!r} does not hold the rows of {name!r} as published, so printed numbers do not apply.",
+            stacklevel=3,
         )
     return table
 
@@ -160,43 +158,31 @@ def _read(path: Path) -> "pd.DataFrame":
         table = pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise BadInput(f"{str(path)!r} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    if len(table.columns) < 2 or list(table.columns).count("label") != 1:
-        columns = ", ".join(map(repr, table.columns)) or "no column"
-        raise BadInput(f"{str(path)!r} must have features and one column 'label'; it has {columns}.")
-    return table[[name for name in table.columns if name != "label"] + ["label"]]
+    names = list(table.columns)
+    if len(names) < 2 or names.count("label") != 1:
+        raise BadInput(f"{str(path)!r} must have features and one column 'label'; it has {names or 'no column'}.")
+    return table[[name for name in names if name != "label"] + ["label"]]
 
 
 def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
     """The data set's table, downloaded from its source, checked, and kept."""
-    contents = []
-    for address in source.addresses:
-        try:
-            contents.append(fetch(address))
-        except Unreachable as error:
-            raise BadInput(
-                f"The data set {name!r} is in no folder that was named, not in the cache, and {address} cannot be "
-                f"reached ({error}). {_instead(name)}"
-            ) from None
+    instead = f"Name a folder that has {name}.parquet with --data or {_FOLDER}."
     try:
-        table = source.parse(*contents)
+        table = source.parse(*map(fetch, source.addresses))
+    except Unreachable as error:
+        raise BadInput(
+            f"The data set {name!r} is in no folder that was named, not in the cache, and {source.url} cannot be "
+            f"reached ({error}). {instead}"
+        ) from None
     except BadInput:
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise BadInput(f"What {source.url} sent is not the archive of {name!r} ({first}). {_instead(name)}") from None
+        raise BadInput(f"What {source.url} sent is not the archive of {name!r} ({first}). {instead}") from None
     if content_of(table) != source.content:
-        raise BadInput(f"What {source.url} sent is not the {name!r} that {_whose(source)}. {_instead(name)}")
+        raise BadInput(f"What {source.url} sent is not {name!r} as published. {instead}")
     write_atomically(kept, table.to_parquet(None, index=False, compression="zstd"))
     return table
-
-
-def _whose(source: ArchiveSource) -> str:
-    return "the paper used" if source.in_paper else "its authors published"
-
-
-def _instead(name: str) -> str:
-    """What to do if a data set cannot be downloaded."""
-    return f"Name a folder that has {name}.parquet with --data or {_FOLDER}."
 
 
 def _dataset(name: str, source: ArchiveSource, table: "pd.DataFrame") -> Dataset:

@@ -1,5 +1,6 @@
 """Where each data set comes from, how what is downloaded is read, and the digest of its content."""
 
+import gzip
 import hashlib
 import io
 import tarfile
@@ -20,7 +21,7 @@ _UCI = "https://archive.ics.uci.edu/static/public"
 _LARGEST = 200 << 20  # most bytes that a member of an archive may unpack to; no data set here has more
 _DEPTHS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _HEART = "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal label"
-_CHESS = [f"{piece}-{axis}" for piece in ("white-king", "white-rook", "black-king") for axis in ("file", "rank")]
+_CHESS = "white-king-file white-king-rank white-rook-file white-rook-rank black-king-file black-king-rank label"
 _AVILA = (
     "intercolumnar distance, upper margin, lower margin, exploitation, row number, modular ratio, interlinear spacing, "
     "weight, peak number, modular ratio/ interlinear spacing, label"
@@ -56,7 +57,7 @@ class ArchiveSource:
     classes : tuple
         Labels in their natural order, if that is not the alphabet's; empty otherwise.
     files : tuple of str
-        What is added to the address for each file, if the data set is no archive.
+        What is added to the address for each file that is downloaded.
     in_paper : bool
         Whether the paper used the data set.
     """
@@ -65,13 +66,13 @@ class ArchiveSource:
     parse: Callable[..., "pd.DataFrame"]
     content: str
     classes: tuple[Any, ...] = ()
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...] = ("",)
     in_paper: bool = True
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """The addresses of all that is downloaded."""
-        return tuple(self.url + file for file in self.files or ("",))
+        return tuple(self.url + file for file in self.files)
 
 
 def content_of(table: "pd.DataFrame") -> str:
@@ -99,10 +100,10 @@ def _member(archive: bytes, name: str) -> bytes:
         with zipfile.ZipFile(io.BytesIO(content)) as opened:
             for member in opened.infolist():
                 if member.filename.rpartition("/")[2] == name:
-                    return _bounded(opened.open(member), name)
-            if content is archive:
-                inner = [member for member in opened.infolist() if member.filename.endswith(".zip")]
-                archives += [_bounded(opened.open(member), member.filename) for member in inner]
+                    file = opened.open(member)
+                    return _bounded(gzip.open(file) if name.endswith(".gz") else file, name)
+            inner = [member for member in opened.infolist() if member.filename.endswith(".zip") and content is archive]
+            archives += [_bounded(opened.open(member), member.filename) for member in inner]
     raise BadInput(f"The archive that was downloaded has no {name}.")
 
 
@@ -113,76 +114,68 @@ def _bounded(opened: Any, name: str) -> bytes:
     return content
 
 
-def _table(content: bytes, **options: Any) -> "pd.DataFrame":
+def _table(archive: bytes, *members: str, **options: Any) -> "pd.DataFrame":
+    """The members of a zip archive, one after the other, as a table; `options` are those of pandas' `read_csv`."""
     import pandas as pd
 
-    return pd.read_csv(io.BytesIO(content), skipinitialspace=True, **options)
+    content = b"\n".join(_member(archive, name) for name in members)
+    return pd.read_csv(io.BytesIO(content), skipinitialspace=True, **options).rename(columns={"y": "label"})
+
+
+def _zipped(*members: str, **options: Any) -> Callable[[bytes], "pd.DataFrame"]:
+    return lambda archive: _table(archive, *members, **options)
 
 
 def _heart(archive: bytes) -> "pd.DataFrame":
-    content = _member(archive, "processed.cleveland.data")
-    table = _table(content, header=None, names=_HEART.split(), na_values="?", dtype=np.float64)
+    names = _HEART.split()
+    table = _table(archive, "processed.cleveland.data", names=names, na_values="?", dtype=np.float64)
     return table.assign(label=(table["label"] > 0).astype(int))
 
 
-def _chess(archive: bytes) -> "pd.DataFrame":
-    return _table(_member(archive, "krkopt.data"), header=None, names=[*_CHESS, "label"])
-
-
-def _avila(archive: bytes) -> "pd.DataFrame":
-    content = b"".join(_member(archive, f"avila-{part}.txt") for part in ("tr", "ts"))
-    return _table(content, header=None, names=_AVILA.split(", "))
-
-
-def _bank(archive: bytes) -> "pd.DataFrame":
-    content = _member(archive, "bank-full.csv")
-    return _table(content, sep=";", keep_default_na=False).rename(columns={"y": "label"})
-
-
 def _adult(archive: bytes) -> "pd.DataFrame":
-    lines = b"\n".join(_member(archive, f"adult.{part}") for part in ("data", "test")).splitlines()
-    records = b"\n".join(line.rstrip(b".") for line in lines if line.count(b",") == 14)
-    return _table(records, header=None, names=_ADULT.split(), na_values="?", keep_default_na=False)
-
-
-def _covtype(archive: bytes) -> "pd.DataFrame":
-    import gzip
-
-    with gzip.open(io.BytesIO(_member(archive, "covtype.data.gz"))) as opened:
-        return _table(_bounded(opened, "covtype.data"), header=None, names=_COVTYPE, dtype=np.int32)
+    how = {"names": _ADULT.split(), "na_values": "?", "keep_default_na": False, "comment": "|"}
+    table = _table(archive, "adult.data", "adult.test", **how)
+    return table.assign(label=table["label"].str.rstrip("."))
 
 
 def _rt_polarity(archive: bytes) -> "pd.DataFrame":
     import pandas as pd
 
-    texts: dict[int, list[str]] = {}
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as opened:
-        for label, ending in enumerate(("neg", "pos")):
-            members = [
-                member
-                for member in opened.getmembers()
-                if member.isfile() and member.name.endswith(f"rt-polarity.{ending}")
-            ]
-            if not members:
-                raise BadInput(f"The archive that was downloaded has no rt-polarity.{ending}.")
-            content = _bounded(opened.extractfile(members[0]), members[0].name)
-            texts[label] = content.decode("cp1252").split("\n")[:-1]
-    labels = [label for label, documents in texts.items() for _ in documents]
-    return pd.DataFrame({"text": [text for documents in texts.values() for text in documents], "label": labels})
+        rows = [
+            (text, label)
+            for label, ending in enumerate(("neg", "pos"))
+            for member in opened.getmembers()
+            if member.isfile() and member.name.endswith(f"rt-polarity.{ending}")
+            for text in _bounded(opened.extractfile(member), member.name).decode("cp1252").split("\n")[:-1]
+        ]
+    return pd.DataFrame(rows, columns=["text", "label"])
 
 
 CATALOG = {
     "heart": ArchiveSource(f"{_UCI}/45/heart+disease.zip", _heart, "3213139a06f386631cd436d63e610507401f4e38"),
     "chess": ArchiveSource(
         f"{_UCI}/23/chess+king+rook+vs+king.zip",
-        _chess,
+        _zipped("krkopt.data", names=_CHESS.split()),
         "1333f73f1936049a00d35e36ec5da615a599682b",
         ("draw", *_DEPTHS.split()),
     ),
-    "avila": ArchiveSource(f"{_UCI}/459/avila.zip", _avila, "5a28a03a7557caebed881fe6bd10e46bee200ad8"),
-    "bank": ArchiveSource(f"{_UCI}/222/bank+marketing.zip", _bank, "3526aef23eb4e7325a9e802ed78b9bcc7db461c1"),
+    "avila": ArchiveSource(
+        f"{_UCI}/459/avila.zip",
+        _zipped("avila-tr.txt", "avila-ts.txt", names=_AVILA.split(", ")),
+        "5a28a03a7557caebed881fe6bd10e46bee200ad8",
+    ),
+    "bank": ArchiveSource(
+        f"{_UCI}/222/bank+marketing.zip",
+        _zipped("bank-full.csv", sep=";", keep_default_na=False),
+        "3526aef23eb4e7325a9e802ed78b9bcc7db461c1",
+    ),
     "adult": ArchiveSource(f"{_UCI}/2/adult.zip", _adult, "6740e34f9f0289431e2de3ca59e36cc7dcf82c29"),
-    "covtype": ArchiveSource(f"{_UCI}/31/covertype.zip", _covtype, "7fd713a4d9c00faa04d765195c5dbfd25b2a7ae0"),
+    "covtype": ArchiveSource(
+        f"{_UCI}/31/covertype.zip",
+        _zipped("covtype.data.gz", names=_COVTYPE, dtype=np.int32),
+        "7fd713a4d9c00faa04d765195c5dbfd25b2a7ae0",
+    ),
     "rt_polarity": ArchiveSource(
         "https://www.cs.cornell.edu/people/pabo/movie-review-data/rt-polaritydata.tar.gz",
         _rt_polarity,

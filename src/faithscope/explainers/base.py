@@ -5,6 +5,7 @@ from dataclasses import fields
 from functools import wraps
 from inspect import isfunction, signature
 from operator import attrgetter
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -136,23 +137,14 @@ def _shown(name: str, value: Any) -> str:
 
 
 def _shape(rows: Any) -> tuple[int, ...]:
-    shape = getattr(rows, "shape", None)
-    if shape is not None:
-        return tuple(map(int, shape))
-    if not hasattr(rows, "__len__"):
-        return ()
-    first: Any = next(iter(rows), "")
-    return (len(rows), len(first)) if hasattr(first, "__len__") and not isinstance(first, str) else (len(rows),)
+    return tuple(map(int, rows.shape if hasattr(rows, "shape") else np.array(rows, object).shape))
 
 
 def _name(value: Any) -> str:
     """A function by its name, a method with its owner's class, anything else by its class."""
-    own = getattr(value, "__name__", None)
-    if own is None:
-        return type(value).__name__
-    owner = getattr(value, "__self__", None)
-    bound = owner is not None and not isinstance(owner, type) and type(owner).__name__ != "module"
-    return f"{type(owner).__name__}.{own}" if bound else str(own).strip("<>")
+    name, owner = getattr(value, "__name__", type(value).__name__).strip("<>"), getattr(value, "__self__", None)
+    bound = owner is not None and not isinstance(owner, type | ModuleType)
+    return f"{type(owner).__name__}.{name}" if bound else name
 
 
 def _alike(a: Any, b: Any) -> bool:

@@ -9,13 +9,11 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import Progress, blocks
-from faithscope.explainers.shared.counterfactuals import FlippingExplainer, as_counterfactuals, gower, ranges, unlike
+from faithscope.explainers.shared.counterfactuals import FlippingExplainer, as_counterfactuals, ranges, unlike
 from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explainers.space import Space
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.distances.metrics import Gower, paired, pairwise, to_metric_name
-from faithscope.explanations.distances.points import numbers_only
-from faithscope.inputs.alignment import index_of, taken
+from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
@@ -45,10 +43,8 @@ class Counterfactual(FlippingExplainer):
         Known rows, as the model reads them. Values may be missing, there and in rows to explain.
     categorical : positions or names of columns
         Numbers that are codes of categories; columns that hold neither numbers nor dates are categories in any case.
-    metric : str
-        "gower", with ranges learned from the training rows, or any metric of scikit-learn's if all features are numbers
-        and none is missing. With a metric that may grow when one feature comes closer (cosine), a training row may be
-        returned as it is.
+    metric : "gower"
+        With ranges learned from the training rows.
     candidates : int
         How many of the nearest training rows are tried per row.
     agreement : Tolerance, optional
@@ -75,6 +71,11 @@ class Counterfactual(FlippingExplainer):
 
     def __post_init__(self) -> None:
         check_whole(self.candidates, "candidates")
+        if self.metric != "gower":
+            raise BadInput(
+                f"Counterfactual searches by Gower's distance alone; got metric={self.metric!r}. Of what it finds, "
+                "fs.Counterfactuals(found.points, found.originals, metric=...) measures distances otherwise."
+            )
         _ = self._outcomes  # raises if it cannot be applied
 
     @property
@@ -87,8 +88,8 @@ class Counterfactual(FlippingExplainer):
         known = table.encode(self.X_train)
         known = np.unique(np.where(np.isnan(known), np.inf, known), axis=0)  # missing numbers are equal, and come last
         known = np.where(np.isinf(known), np.nan, known)
-        outcomes, distances = self._outcomes, _distances(self.metric, table, known)
-        return Flips(outcomes, table, known, outcomes.ask(table.decode(known)), distances, self.candidates)
+        labels = self._outcomes.ask(table.decode(known))
+        return Flips(self._outcomes, table, known, labels, _Gower(table.categorical, known), self.candidates)
 
     def _why_none(self) -> str:
         return self._outcomes.never_kept()
@@ -97,7 +98,6 @@ class Counterfactual(FlippingExplainer):
         """One counterfactual per row that has one, and the positions of these rows."""
         rows, table = self._learned.table.read(X)
         search = replace(self._learned, table=table)
-        search.distances.check(rows)
         search.settle(rows)
         points, flipped = [search.known[:0]], [np.empty(0, np.int64)]
         step = _NUMBERS // (self.candidates * search.known.shape[1])
@@ -105,9 +105,8 @@ class Counterfactual(FlippingExplainer):
             owner, flips = replace(search, rows=rows[block]).flip()
             points.append(flips)
             flipped.append(owner + block.start)
-        where, metric = np.concatenate(flipped), search.distances.metric
-        index = taken(index_of(X), where)
-        return as_counterfactuals(table, np.concatenate(points), rows[where], search.known, metric, index), where
+        where = np.concatenate(flipped)
+        return as_counterfactuals(table, np.concatenate(points), rows[where], search.known, X, where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +122,7 @@ class Flips:
     table : Space
     known, labels : (m, d) and (m,) arrays
         Training rows, and their predictions.
-    distances : _Gower or _Numbers
+    distances : _Gower
     candidates : int
     rows : (n, d) array
         The rows that are to be flipped.
@@ -133,7 +132,7 @@ class Flips:
     table: Space
     known: Floats
     labels: Array
-    distances: "_Gower | _Numbers"
+    distances: "_Gower"
     candidates: int
     rows: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
@@ -156,17 +155,13 @@ class Flips:
         sparse = self._put_back(starts.copy(), owner)
         changed = unlike(sparse, self.rows[owner]).sum(axis=1)  # which decides among equally close points
         best = _first_of_each(owner, 1, changed, self.distances.paired(self.rows[owner], sparse))
-        owner, points, nearest = owner[best], sparse[best], starts[np.unique(owner, return_index=True)[1]]
-        points, again = self._move(points, owner), np.arange(len(best))
+        owner = owner[best]
+        points, again = self._move(sparse[best], owner), np.arange(len(best))
         while again.size:  # until no changed feature can be put back alone
             after = self._put_back(points[again], owner[again])
             different = unlike(after, points[again]).any(axis=1)
             points[again] = after
             again = again[different]
-        x = self.rows[owner]
-        # A sum over features never gets larger on the way, but another metric may.
-        farther = self.distances.paired(x, points) > self.distances.paired(x, nearest)
-        points[farther] = nearest[farther]
         flipped = self._flips(points, owner)
         return owner[flipped], points[flipped]
 
@@ -236,17 +231,14 @@ class Flips:
                 moving, feature, start, end, steps = moving[room], feature[room], start[room], end[room], steps[room]
                 flips = self._flips(np.concatenate(tried[:, room]), np.tile(owner[moving], _PARTS - 1))
                 flips = np.vstack([flips.reshape(_PARTS - 1, -1), np.ones(len(moving), bool)])
-                edges, lines, reached = (
-                    np.column_stack([start, steps, end]),
-                    np.arange(len(moving)),
-                    flips.argmax(axis=0),
-                )
-                start, points[moving, feature] = edges[lines, reached], edges[lines, reached + 1]
+                edges = np.column_stack([start, steps, end])
+                reached = np.arange(len(moving)), flips.argmax(axis=0)
+                start, points[moving, feature] = edges[reached], edges[:, 1:][reached]
         return points
 
     def _steps(self, points: Floats, start: Floats, end: Floats, feature: Ints) -> Floats:
         """Points with one feature on its way from start to end: (parts - 1, points, features)."""
-        whole = (np.array([kind.kind in "biu" for kind in self.table.kinds]) | self.table.whole)[feature]
+        whole = self.table.integral[feature]
         steps = start + (end - start) * (np.arange(1, _PARTS) / _PARTS)[:, None]
         steps = np.where(whole, np.where(end > start, np.ceil(steps), np.floor(steps)), steps)
         tried = np.repeat(points[None], _PARTS - 1, axis=0)
@@ -257,14 +249,11 @@ class Flips:
 
 def _smallest(distances: Floats, barred: Bools, k: int) -> tuple[Ints, Ints]:
     """Row and column of the k smallest distances of each row that are not barred, smallest first, then by column."""
-    k = min(k, distances.shape[1])
-    if barred.any():
-        distances = np.where(barred, np.inf, distances)
-    row, column = np.nonzero(distances <= np.partition(distances, k - 1, axis=1)[:, k - 1 : k])
-    chosen = _first_of_each(row, k, distances[row, column])
-    row, column = row[chosen], column[chosen]
-    open_ = ~barred[row, column]
-    return row[open_], column[open_]
+    open_ = np.where(barred, np.inf, distances)
+    most = np.partition(open_, min(k, open_.shape[1]) - 1, axis=1)[:, min(k, open_.shape[1]) - 1, None]
+    row, column = np.nonzero((open_ <= most) & ~barred)
+    chosen = _first_of_each(row, k, open_[row, column])
+    return row[chosen], column[chosen]
 
 
 def _first_of_each(owner: Ints, k: int, *keys: Array) -> Ints:
@@ -274,67 +263,42 @@ def _first_of_each(owner: Ints, k: int, *keys: Array) -> Ints:
     return order[np.arange(len(order)) - np.searchsorted(ordered, ordered) < k]
 
 
-def _distances(metric: Any, table: Space, known: Floats) -> "_Gower | _Numbers":
-    """The distances of a metric between rows as the table encodes them."""
-    metric = to_metric_name(metric)
-    if isinstance(metric, str) and metric == "gower":
-        # On a matrix, two different codes are farther apart than the width 1/2, so at distance 1.
-        coded = Gower(tuple(np.where(table.categorical, 0.5, ranges(known)).tolist()))
-        return _Gower(coded, gower(table, known), ~table.categorical, known)
-    if table.categorical.any() or table.whole.any():
-        raise BadInput(numbers_only(metric, 0))
-    distances = _Numbers(metric)
-    distances.check(known)
-    pairwise(known[:1], known[:1], metric)  # raises if it is no metric, or cannot measure two rows alone
-    return distances
-
-
 @dataclass(frozen=True, eq=False)
 class _Gower:
     """Gower's distance: a mean over features, of |a - b| / range for numbers and of 0 or 1 for categories."""
 
-    coded: Gower
-    metric: Gower
-    numbers: Bools
+    categorical: Bools
     known: Floats
 
     def between(self, rows: Floats, others: Floats) -> Floats:
         """Distance from each of n rows to each of m others: (n, m)."""
         from scipy.spatial.distance import cdist
 
-        a, b = rows[:, self.numbers] / self._widths, others[:, self.numbers] / self._widths
-        whole = ~(np.isnan(a).any(axis=0) | np.isnan(b).any(axis=0))
-        total: Floats = np.zeros((len(rows), len(others)))
-        if whole.any():
-            total = cdist(a[:, whole], b[:, whole], "cityblock")
-        values, known = rows[:, self.numbers], self.known[:, self.numbers]
-        outside = (values < np.fmin.reduce(known, axis=0)) | (values > np.fmax.reduce(known, axis=0))
-        for i, j in np.argwhere(outside & whole):  # only these can be farther away than the range
-            total[i] -= np.maximum(np.abs(a[i, j] - b[:, j]) - 1.0, 0.0)
-        for j in np.flatnonzero(~whole):
+        numbers = ~self.categorical
+        a, b, known = (part[:, numbers] / self._widths[numbers] for part in (rows, others, self.known))
+        with np.errstate(invalid="ignore"):  # only what is outside the known rows can be farther away than the range
+            near = (a >= np.fmin.reduce(known, axis=0)) & (a <= np.fmax.reduce(known, axis=0))
+        near = near.all(axis=0) & ~np.isnan(b).any(axis=0)
+        total = cdist(a[:, near], b[:, near], "cityblock") if near.any() else np.zeros((len(a), len(b)))
+        for j in np.flatnonzero(~near):
             total += _with_missing(np.abs(a[:, j, None] - b[None, :, j]), a[:, j, None], b[None, :, j])
-        if not self.numbers.all():
-            total += cdist(rows[:, ~self.numbers], others[:, ~self.numbers], "hamming") * np.sum(~self.numbers)
-        total /= rows.shape[1]
-        return total
+        if not numbers.all():
+            total += cdist(rows[:, ~numbers], others[:, ~numbers], "hamming") * np.sum(~numbers)
+        return np.asarray(total / rows.shape[1])
 
     @cached_property
     def _widths(self) -> Floats:
-        widths = ranges(self.known[:, self.numbers])
+        """What each feature is divided by: two different codes are farther apart than 1/2, so at distance 1."""
+        widths = np.where(self.categorical, 0.5, ranges(self.known))
         return np.where(widths > 0, widths, 1.0)
 
     def paired(self, rows: Floats, others: Floats) -> Floats:
         """Distance from each row to the other in the same position: (n,)."""
-        return self.coded.between(list(rows.T), list(others.T))
+        return Gower(tuple(self._widths.tolist())).between(list(rows.T), list(others.T))
 
     def gaps(self, rows: Floats, others: Floats) -> Floats:
         """How much each feature adds to the paired distance, up to a common factor: (n, d)."""
-        gaps = np.abs(rows - others)
-        gaps[:, self.numbers] /= self._widths
-        return _with_missing(gaps, rows, others)
-
-    def check(self, rows: Floats) -> None:
-        """Every row has a distance."""
+        return _with_missing(np.abs(rows - others) / self._widths, rows, others)
 
 
 def _with_missing(gaps: Floats, a: Floats, b: Floats) -> Floats:
@@ -342,25 +306,3 @@ def _with_missing(gaps: Floats, a: Floats, b: Floats) -> Floats:
     gaps = np.where(np.isnan(gaps), 1.0, np.minimum(gaps, 1.0))
     gaps[np.isnan(a) & np.isnan(b)] = 0.0
     return gaps
-
-
-@dataclass(frozen=True, eq=False)
-class _Numbers:
-    """Any metric of scikit-learn's, between rows of numbers of which none is missing."""
-
-    metric: Any
-
-    def check(self, rows: Floats) -> None:
-        """Raise if numbers are missing."""
-        missing = int(np.isnan(rows).sum())
-        if missing:
-            raise BadInput(numbers_only(self.metric, missing))
-
-    def between(self, rows: Floats, others: Floats) -> Floats:
-        return pairwise(rows, others, self.metric)
-
-    def paired(self, rows: Floats, others: Floats) -> Floats:
-        return paired(rows, others, self.metric)
-
-    def gaps(self, rows: Floats, others: Floats) -> Floats:
-        return np.abs(rows - others)

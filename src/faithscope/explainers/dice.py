@@ -4,7 +4,7 @@ import io
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,10 @@ import numpy as np
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.base import Progress
-from faithscope.explainers.shared.counterfactuals import FlippingExplainer, as_counterfactuals, gower, unlike
+from faithscope.explainers.shared.counterfactuals import FlippingExplainer, as_counterfactuals
 from faithscope.explainers.space import Space
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.inputs.alignment import index_of, taken
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.models import Model
 from faithscope.inputs.seeds import check_seed, row_seeds, seeded
@@ -32,15 +31,15 @@ class Dice(FlippingExplainer):
 
     dice-ml aims at the class that is second most probable for the row: of two classes, the opposite one. It works row
     by row and asks the model about a thousand samples per row, so expect about one second per row.
-    It knows no missing values. So it sees a missing number as one step below all others, and a category that no
-    training row has as the commonest one; if it leaves such a value unchanged, the row's own value is put back.
+    It knows no missing numbers, which are refused. It sees a category that no training row has as the commonest one; if
+    it leaves such a value unchanged, the row's own is put back.
 
     Parameters
     ----------
     model : fitted classifier
         With ``predict`` and ``predict_proba``. `Counterfactual` explains regressors.
     X_train : (m, d) array or table
-        Known rows, as the model reads them. Values may be missing, there and in rows to explain.
+        Known rows, as the model reads them.
     method : str
         "random", "genetic" or "kdtree", which dice-ml explains.
     categorical : positions or names of columns
@@ -76,30 +75,31 @@ class Dice(FlippingExplainer):
             raise WrongType(f"Dice needs a model with predict and predict_proba; got {type(self.model).__name__}.")
 
     @cached_property
-    def _learned(self) -> "_Coded":
+    def _learned(self) -> tuple[Space, Floats]:
         table = Space.learn(self.X_train, self.categorical)
-        whole = np.array([kind.kind in "biu" for kind in table.kinds]) | table.whole
         known = table.encode(self.X_train)
-        _refuse_large(known, table, whole)
-        return _Coded(self.model, table, whole, _stand_ins(known, table.categorical, whole))
+        _refuse_strange(known, table)
+        return table, known
 
     def _why_none(self) -> str:
         return f"dice-ml with method={self.method!r} gives none"
 
     def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
         """One counterfactual per row for which dice-ml finds one, and the positions of these rows."""
-        (rows, table), known = self._learned.table.read(X), self._learned.table.encode(self.X_train)
-        coded = replace(self._learned, table=table)
+        learned, known = self._learned
+        rows, table = learned.read(X)
+        _refuse_strange(rows, table)
         points, flipped = rows.copy(), np.zeros(len(rows), bool)
-        for row, point in enumerate(_generate(coded, rows, known, self.method, self.seed)):
-            flipped[row] = point is not None
-            points[row] = rows[row] if point is None else point
+        for row, point in enumerate(_generate(_Coded(self.model, table), rows, known, self.method, self.seed)):
+            if point is not None:
+                points[row], flipped[row] = point, True
             if progress is not None:
                 progress(row + 1, len(rows))
-        flipped[flipped] = coded.flips(rows[flipped], points[flipped])
-        where, metric = np.flatnonzero(flipped), gower(table, known)
-        index = taken(index_of(X), where)
-        return as_counterfactuals(table, points[where], rows[where], known, metric, index), where
+        if flipped.any():
+            before, after = (Model(self.model).labels(table.decode(each[flipped])) for each in (rows, points))
+            flipped[flipped] = before != after
+        where = np.flatnonzero(flipped)
+        return as_counterfactuals(table, points[where], rows[where], known, X, where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,33 +108,27 @@ class _Coded:
 
     model: Any
     table: Space
-    whole: Bools
-    stand_ins: Floats  # per feature: the number that means missing to dice-ml, or the commonest category
 
     @property
     def names(self) -> list[str]:
         """Names of dice-ml's columns, of equal length: it confuses a name with a longer one that begins with it."""
-        return [f"feature{j:06}" for j in range(len(self.whole))]
-
-    @property
-    def numbers(self) -> list[str]:
-        return [name for name, coded in zip(self.names, self.table.categorical, strict=True) if not coded]
+        return [f"feature{j:06}" for j in range(len(self.table.names))]
 
     def frame(self, matrix: Floats) -> Any:
-        """Rows for dice-ml, without missing values: floats, integers, and codes as text."""
+        """Rows for dice-ml: floats, integers, and codes as text."""
         import pandas as pd
 
-        matrix = np.where(np.isnan(matrix), self.stand_ins, matrix)
-        kinds = zip(matrix.T, self.table.categorical, self.whole, strict=True)
-        columns = [
-            _codes(column) if coded else column.astype(int) if whole else column for column, coded, whole in kinds
-        ]
-        return pd.DataFrame(dict(zip(self.names, columns, strict=True)))
+        kinds = zip(self.names, matrix.T, self.table.categorical, self.table.integral, strict=True)
+        return pd.DataFrame(
+            {
+                name: column.astype(int).astype(str if coded else int) if coded or whole else column
+                for name, column, coded, whole in kinds
+            }
+        )
 
     def matrix(self, frame: Any) -> Floats:
         """The matrix of rows that come from dice-ml."""
-        matrix = np.column_stack([frame[name].astype(float).to_numpy() for name in self.names])
-        return np.where(~self.table.categorical & (matrix == self.stand_ins), np.nan, matrix)
+        return np.column_stack([frame[name].astype(float).to_numpy() for name in self.names])
 
     def predict_proba(self, frame: Any) -> Floats:
         return Model(self.model).probabilities(self.table.decode(self.matrix(frame)))
@@ -142,52 +136,27 @@ class _Coded:
     def predict(self, frame: Any) -> Ints:
         return np.asarray(self.predict_proba(frame).argmax(axis=1), np.int64)
 
-    def known_to(self, rows: Floats, known: Floats) -> Floats:
-        """Rows in which each category that no known row has is replaced by the commonest one, which dice-ml knows."""
-        strange = [~np.isin(rows[:, j], known[:, j]) & coded for j, coded in enumerate(self.table.categorical)]
-        return np.where(np.column_stack(strange), self.stand_ins, rows)
 
-    def flips(self, rows: Floats, points: Floats) -> Bools:
-        """Whether the model itself predicts another label for each point than for its row."""
-        if not len(rows):
-            return np.empty(0, np.bool_)
-        predict = Model(self.model).labels
-        return np.asarray(predict(self.table.decode(points)) != predict(self.table.decode(rows)), np.bool_)
-
-
-def _refuse_large(known: Floats, table: Space, whole: Bools) -> None:
-    """Raise if whole numbers or dates are beyond 32 bits, which dice-ml cannot draw."""
-    largest = np.abs(np.nan_to_num(known)).max(axis=0)
-    large = np.flatnonzero((largest >= 2**31) & whole & ~table.categorical)
-    if len(large):
-        raise BadInput(
-            f"Column {table.names[large[0]]!r} holds whole numbers, or dates as such, as large as "
-            f"{largest[large[0]]:.0f}, and dice-ml draws none beyond 32 bits: scale it, name it in categorical, or use "
-            "Counterfactual(model, X_train)."
-        )
-
-
-def _codes(column: Floats) -> list[str]:
-    return [str(int(code)) for code in column]
-
-
-def _stand_ins(known: Floats, categorical: Bools, whole: Bools) -> Floats:
-    """What dice-ml sees for missing values: one step below the lowest number, or the commonest category."""
-    stand_ins = np.zeros(known.shape[1])
-    for j, column in enumerate(known.T):
-        values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
-        if categorical[j]:
-            stand_ins[j] = values[counts.argmax()]
-        elif len(values):
-            stand_ins[j] = np.round(values[0] - 0.1 ** (decimals := 0 if whole[j] else _decimals(column)), decimals)
-    return stand_ins
+def _refuse_strange(rows: Floats, table: Space) -> None:
+    """Raise of numbers that dice-ml cannot draw."""
+    for name, column, coded, whole in zip(table.names, rows.T, table.categorical, table.integral, strict=True):
+        missing = bool(np.isnan(column).any())
+        if missing or (whole and not coded and np.abs(column).max(initial=0) >= 2**31):
+            told = "missing values" if missing else "whole numbers, or dates as such, beyond 32 bits"
+            raise BadInput(
+                f"Column {name!r} holds {told}, which dice-ml cannot draw: change or drop it, or use "
+                "Counterfactual(model, X_train)."
+            )
 
 
 def _generate(coded: _Coded, rows: Floats, known: Floats, method: str, seed: int) -> Iterator[Floats | None]:
     """One point per row, None if dice-ml finds none."""
     if not len(rows):
         return
-    familiar = coded.known_to(rows, known)
+    familiar = rows.copy()
+    for j in np.flatnonzero(coded.table.categorical):  # the commonest category stands for those that no known row has
+        strange = ~np.isin(rows[:, j], known[:, j])
+        familiar[strange, j] = np.bincount(known[:, j].astype(np.int64)).argmax()
     with _quiet(seed):
         explainer = _explainer(coded, known, method)
         frame, chances = coded.frame(familiar), Model(coded.model).probabilities(coded.table.decode(rows))
@@ -195,11 +164,8 @@ def _generate(coded: _Coded, rows: Floats, known: Floats, method: str, seed: int
     for row, row_seed in enumerate(row_seeds(seed, coded.table.alike(rows))):
         with _quiet(row_seed):
             flipped = _flipped(explainer, frame.iloc[[row]], int(wanted[row, 1])) if wanted.shape[1] > 1 else None
-        if flipped is None:
-            yield None
-            continue
-        point = coded.matrix(flipped)[0]
-        yield np.where(unlike(point, familiar[row]), point, rows[row])
+        point = None if flipped is None else coded.matrix(flipped)[0]
+        yield point if point is None else np.where(point != familiar[row], point, rows[row])
 
 
 def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
@@ -208,11 +174,12 @@ def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
     except ImportError as problem:
         raise MissingExtra('Dice needs the dice-ml package: pip install "faithscope[dice]".') from problem
     frame = coded.frame(known)
-    decimals = {name: _decimals(frame[name].to_numpy()) for name in coded.numbers}
+    numbers = [name for name, categorical in zip(coded.names, coded.table.categorical, strict=True) if not categorical]
+    decimals = {name: _decimals(frame[name].to_numpy()) for name in numbers}
     frame[_OUTCOME] = coded.predict(frame)
     data = dice_ml.Data(
         dataframe=frame,
-        continuous_features=coded.numbers,
+        continuous_features=numbers,
         outcome_name=_OUTCOME,
         continuous_features_precision=decimals,
     )
@@ -223,7 +190,7 @@ def _decimals(column: Array) -> int:
     """Decimals of the most frequent values, as dice-ml counts them; its own count fails if a value is written 1e-05."""
     if column.dtype.kind != "f":
         return 0
-    values, counts = np.unique(column[~np.isnan(column)].astype(np.float32), return_counts=True)
+    values, counts = np.unique(column.astype(np.float32), return_counts=True)
     modes = values[counts == counts.max()]
     return max(len(np.format_float_positional(mode, trim="0").split(".")[1]) for mode in modes)
 

@@ -9,13 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.classes import (
-    chosen_classes,
-    importances_of,
-    names_per_class,
-    own_classes,
-    warn_if_predicted,
-)
+from faithscope.explainers.shared.classes import chosen_classes, of_classes, warn_if_predicted
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_whole, check_word
@@ -78,7 +72,10 @@ class Gradient(Explainer):
         baseline: Any = None,
         steps: int = 50,
     ) -> None:
-        _need_torch()
+        try:
+            import torch  # noqa: F401
+        except ImportError as problem:
+            raise MissingExtra('Gradient needs PyTorch: pip install "faithscope[torch]".') from problem
         if not (callable(module) and hasattr(module, "parameters") and hasattr(module, "eval")):
             raise WrongType(f"Gradient explains a torch.nn.Module; got {type(module).__name__}.")
         check_word(method, "method", _METHODS)
@@ -100,23 +97,18 @@ class Gradient(Explainer):
         warn_if_predicted(self.class_index)
         module = _Double(self.module)
         rows, names = module.read(X)
-        start = self._start(rows.shape[1])
+        start = np.zeros(rows.shape[1]) if self.baseline is None else self.baseline.astype(np.float64)
+        if len(start) != rows.shape[1]:
+            raise BadInput(
+                f"The baseline has {len(start)} features but rows have {rows.shape[1]}: pass one number per feature."
+            )
         parts = [self._vectors(module, start[None], start)[:0]]  # its shape shows how many classes there are
         _, classes, width = parts[0].shape
         many = f"Gradients of {len(rows):,} rows, {width:,} features and {classes:,} classes"
         need(16 * len(rows) * classes * width, many, "explain fewer rows at a time, or choose a class")
         step = 4 * _ROWS // self.steps if self.method == "integrated gradients" else _ROWS
         parts += [self._vectors(module, rows[block], start) for block in blocks(len(rows), step, progress)]
-        return self._importances(np.concatenate(parts), names, module.axes)
-
-    def _start(self, features: int) -> Floats:
-        if self.baseline is None:
-            return np.zeros(features)
-        if len(self.baseline) != features:
-            raise BadInput(
-                f"The baseline has {len(self.baseline)} features but rows have {features}: pass one number per feature."
-            )
-        return self.baseline.astype(np.float64)
+        return of_classes(np.concatenate(parts), [*names, "offset"] if self.offset else names, self, module.axes)
 
     def _vectors(self, module: "_Double", rows: Floats, start: Floats) -> Floats:
         """One vector per row and class explained: (n, classes, d), or (n, classes, d + 1) with the offset."""
@@ -128,7 +120,9 @@ class Gradient(Explainer):
         if self.offset:
             attributed = values * rows[:, None, :] if self.method == "gradient" else values
             values = np.concatenate([values, (outputs - attributed.sum(axis=2))[:, :, None]], axis=2)
-        return _settled(values)
+        largest = np.abs(values).max(axis=2, initial=1e-280, keepdims=True)
+        power = 10.0 ** (_DIGITS - np.floor(np.log10(largest)))
+        return np.asarray(np.round(values * power) / power + 0.0)  # 0 has no sign
 
     def _values(self, module: "_Double", rows: Floats, start: Floats, slopes: Floats) -> Floats:
         if self.method == "gradient":
@@ -141,27 +135,6 @@ class Gradient(Explainer):
         along = along.reshape(len(rows), self.steps, -1, rows.shape[1])
         mean: Floats = np.einsum("s,nscd->ncd", weights / 2, along)
         return mean * (rows - start)[:, None, :]
-
-    def _importances(self, vectors: Floats, names: Sequence[str], axes: tuple[int, ...] | None) -> Importances:
-        count, classes, width = vectors.shape
-        names = names_per_class([*names, "offset"] if self.offset else names, range(classes))
-        importances = importances_of(vectors.reshape(count, classes * width), names, axes)
-        return importances._with(remarks=own_classes(self.class_index, classes, "Gradient"))
-
-
-def _need_torch() -> None:
-    try:
-        import torch  # noqa: F401
-    except ImportError as problem:
-        raise MissingExtra('Gradient needs PyTorch: pip install "faithscope[torch]".') from problem
-
-
-def _settled(vectors: Floats) -> Floats:
-    """Vectors rounded to 11 digits of their largest number; 0 has no sign."""
-    largest = np.abs(vectors).max(axis=2, initial=1e-280, keepdims=True)
-    power = 10.0 ** (_DIGITS - np.floor(np.log10(largest)))
-    settled: Floats = np.round(vectors * power) / power + 0.0
-    return settled
 
 
 class _Double:
@@ -192,11 +165,11 @@ class _Double:
 
         with torch.inference_mode(False), torch.enable_grad():
             points = torch.tensor(rows, dtype=torch.float64, device=self.device, requires_grad=True)
-            outputs = self._outputs(points)
+            outputs = self._outputs(points) + (0 * points).sum()  # so that each output depends on the rows
             classes = chosen_classes(class_index, outputs.shape[1])
             outputs = outputs if classes is None else outputs[:, classes]
-            slopes = [_slope(output, points) for output in outputs.T]
-        return outputs.detach().cpu().numpy(), np.stack(slopes, axis=1)
+            slopes = [torch.autograd.grad(output.sum(), points, retain_graph=True)[0] for output in outputs.T]
+        return outputs.detach().cpu().numpy(), torch.stack(slopes, dim=1).cpu().numpy()
 
     def _outputs(self, points: Any) -> Any:
         import torch
@@ -213,13 +186,3 @@ class _Double:
             raise BadInput(f"The module must give (n,) or (n, classes) outputs for {len(points)} rows; got {shape}.")
         outputs = outputs[:, None] if outputs.ndim == 1 else outputs
         return torch.cat([-outputs, outputs], dim=1) if outputs.shape[1] == 1 else outputs
-
-
-def _slope(output: Any, points: Any) -> Floats:
-    """The gradient of one output of every row; 0 if the output does not depend on the row."""
-    import torch
-
-    if not output.requires_grad:
-        return np.zeros(points.shape)
-    slope = torch.autograd.grad(output.sum(), points, retain_graph=True, allow_unused=True)[0]
-    return np.zeros(points.shape) if slope is None else np.asarray(slope.cpu().numpy())

@@ -1,6 +1,6 @@
 """LIME: the coefficients of a linear model that is fitted to the model's outputs around the row."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -8,17 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.classes import (
-    chosen_classes,
-    importances_of,
-    label_of,
-    names_per_class,
-    own_classes,
-    warn_if_predicted,
-)
-from faithscope.explainers.shared.quarters import quarter_of, quartiles
+from faithscope.explainers.shared.classes import chosen_classes, of_classes, warn_if_predicted
+from faithscope.explainers.shared.ranges import bins_of, edges_of
 from faithscope.explainers.space import Categories, Dates, Numbers, Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Array, Codes, Floats, Ints
@@ -148,58 +141,46 @@ class Lime(Explainer):
         """
         warn_if_predicted(self.class_index)
         rows, table = self.table.read(X)
-        around = self._by_shared_draws if self.draws == "shared" else self._by_own_draws
         # Of no rows, a known row shows how many classes there are.
-        values = around(rows, table, progress) if len(rows) else around(self._known, table, None)[:0]
-        names = names_per_class(self.table.names, range(values.shape[1]))
-        importances = importances_of(values.reshape(len(rows), len(names)), names, self.table.axes)
-        remarks = own_classes(self.class_index, values.shape[1], "Lime")
-        return importances._with(remarks=remarks, label=label_of(self.model, self.class_index))
+        values = self._vectors(rows, table, progress) if len(rows) else self._vectors(self._known, table, None)[:0]
+        return of_classes(values, self.table.names, self, self.table.axes)
 
     @in_memory(_ADVICE)
-    def _by_shared_draws(self, rows: Floats, table: Space, progress: Progress | None) -> Floats:
-        """One vector per row and class explained, (n, classes, d): `samples` - 1 draws, and each row as one more."""
-        self._need_memory(1)
-        (generator,) = generators(self.seed, np.empty((1, 0)))
-        drawn = self._places(generator, self.samples - 1)
+    def _vectors(self, rows: Floats, table: Space, progress: Progress | None) -> Floats:
+        """One vector per row and class explained: (n, classes, d)."""
+        d = len(self._features)
+        # Bytes of the places, values, bins and terms of all draws, and of the moments of all pairs of features.
+        need(d * (27 * self.samples + 40 * d), f"{self.samples:,} draws around a row of {d:,} features", _ADVICE)
+        if self.draws == "shared":
+            (generator,) = generators(self.seed, np.empty((1, 0)))
+            return self._around(rows, table, self._places(generator, self.samples - 1), progress)
+        # A generator per row, whose seed is a hash of the seed and of the row; the row itself is the first draw.
+        drawn = zip(blocks(len(rows), 1, progress), generators(self.seed, table.alike(rows)), strict=True)
+        return np.concatenate(
+            [
+                self._around(rows[row], table, self._places(generator, self.samples)[:, 1:], precision=np.float64)
+                for row, generator in drawn
+            ]
+        )
+
+    def _around(
+        self,
+        rows: Floats,
+        table: Space,
+        drawn: Places,
+        progress: Progress | None = None,
+        precision: type[np.floating[Any]] = np.float32,
+    ) -> Floats:
+        """The vectors of rows by these draws, and each row as one more."""
         which, first = group([canonical(rows).view(np.int64)])
         own, outputs = self._outputs(rows[first], table, drawn)
-        values = _coefficients(self._bins(drawn), outputs, self._seen(rows), own[which], progress)
-        return self._choose(values, own[which])
-
-    def _by_own_draws(self, rows: Floats, table: Space, progress: Progress | None) -> Floats:
-        """The same, by a generator per row, whose seed is a hash of the seed and of the row; in double precision."""
-        step = _VALUES // (self.samples * rows.shape[1])
-        return np.concatenate([self._of_block(rows[block], table) for block in blocks(len(rows), step, progress)])
-
-    @in_memory(_ADVICE)
-    def _of_block(self, rows: Floats, table: Space) -> Floats:
-        n, d = rows.shape
-        self._need_memory(n)
-        drawn = np.empty((d, n, self.samples - 1), np.uint16)
-        for row, generator in enumerate(generators(self.seed, table.alike(rows))):
-            drawn[:, row] = self._places(generator, self.samples)[:, 1:]  # the row itself is the first
-        own, outputs = self._outputs(rows, table, drawn.reshape(d, -1))
-        bins, seen = self._bins(drawn), self._seen(rows)
-        parts = zip(bins.transpose(1, 0, 2), np.split(outputs, n), seen[:, None], own[:, None], strict=True)
-        values = [_coefficients(*part, precision=np.float64) for part in parts]
-        return self._choose(np.concatenate(values), own)
-
-    def _bins(self, drawn: Places) -> Codes:
-        """The bins of draws, by feature."""
-        return np.stack([feature.bins[places] for feature, places in zip(self._features, drawn, strict=True)])
-
-    def _seen(self, rows: Floats) -> Ints:
-        """The bins of rows, (n, d); those of categories that no training row has come after all others."""
-        columns = [_bins_of(column, feature.borders) for column, feature in zip(rows.T, self._features, strict=True)]
-        return np.column_stack(columns)
-
-    def _choose(self, values: Floats, own: Floats) -> Floats:
-        """The vectors of the classes explained, from those of all, (n, classes, d), and the rows' own outputs."""
+        own, features = own[which], self._features
+        bins = np.stack([feature.bins[places] for feature, places in zip(features, drawn, strict=True)])
+        # Categories that no training row has come after all others.
+        seen = [bins_of(column, feature.borders) for column, feature in zip(rows.T, features, strict=True)]
+        values = _coefficients(bins, outputs, np.column_stack(seen), own, progress, precision)
         chosen = chosen_classes(self.class_index, own.shape[1])
-        if chosen is not None:
-            return values[:, chosen]
-        return np.asarray(values[np.arange(len(own)), own.argmax(axis=1)][:, None])
+        return values[np.arange(len(own)), own.argmax(axis=1)][:, None] if chosen is None else values[:, chosen]
 
     def _places(self, generator: np.random.Generator, samples: int) -> Places:
         """Random places in the tables of all features, all equally likely: (d, samples)."""
@@ -220,12 +201,6 @@ class Lime(Explainer):
         outputs = self._asked.outputs(parts, count)
         return outputs[: len(rows)], outputs[len(rows) :]
 
-    def _need_memory(self, rows: int) -> None:
-        d = len(self._features)
-        # Bytes of the places, values, bins and terms of all draws, and of the moments of all pairs of features.
-        size = rows * d * (27 * self.samples + 40 * d)
-        need(size, f"{self.samples:,} draws around a row of {d:,} features", _ADVICE)
-
 
 class _Asked:
     """A model that is asked for probabilities or for numbers; raises if a regression is asked for a class.
@@ -240,55 +215,38 @@ class _Asked:
         owner = Model(getattr(model, "__self__", model))
         if mode is None and Model(model).kind == "regressor":
             mode = "regression"
-        if mode is None and (hasattr(model, "predict_proba") or owner.kind == "classifier"):
+        elif mode is None and (hasattr(model, "predict_proba") or owner.kind == "classifier"):
             mode = "classification"
         self.mode, self.class_index = mode, class_index
         self.logits = is_torch_module(model) and not hasattr(model, "predict_proba")  # unless its outputs sum to 1
-        try:
-            self.ask: Callable[[Any], Any] = (
-                Model(model).function(numbers=True) if mode == "regression" else probability_function(model)
+        self.ask = Model(model).function(numbers=True) if mode == "regression" else probability_function(model)
+        self._is_probability(np.empty((0, 1)))
+
+    def _is_probability(self, outputs: Floats) -> bool:
+        """Whether outputs are probabilities; a single one is none, and no label either, if it takes fractions."""
+        outside = (outputs < -_ROUNDING) | (outputs > 1 + _ROUNDING)
+        free = self.mode is None and outputs.shape[1] == 1 and outside.any() and (outputs != np.floor(outputs)).any()
+        number = self.mode == "regression" or bool(free)
+        if number and (self.class_index is not None or outputs.shape[1] > 1):
+            raise BadInput(
+                f"A regression has one output and no classes: class_index must be None, got {self.class_index!r}, and "
+                f"the function must give one number per row, got {outputs.shape[1]}."
             )
-        except WrongType as error:
-            if mode == "regression":
-                raise
-            raise WrongType(f'{error} If its predict gives numbers, pass mode="regression".') from None
-        if mode == "regression":
-            self._refuse_class()
+        off = self.logits and outputs.shape[1] > 1 and (np.abs(outputs.sum(axis=1) - 1) > _SUM).any()
+        if not number and (off or outside.any()):
+            raise BadInput(
+                f"The model gave {outputs.max():g}, or rows that do not sum to 1: no probabilities but labels, scores "
+                "or logits. Pass predict_proba, a module that ends in a softmax, or a function from rows to "
+                'probabilities; numbers of a regression are explained with mode="regression".'
+            )
+        return not number
 
     def outputs(self, parts: Iterable[Any], count: int) -> Floats:
         """The outputs for so many rows, in parts: (n, classes) probabilities, or (n, 1) numbers."""
         outputs = np.concatenate([to_outputs(self.ask(rows)) for rows in parts])
         if len(outputs) != count:
             raise BadInput(f"The model gave {len(outputs):,} outputs for {count:,} rows: it must give one per row.")
-        single, outside = outputs.shape[1] == 1, outputs[(outputs < -_ROUNDING) | (outputs > 1 + _ROUNDING)]
-        # A single output is no probability, and no label either, if it takes fractions.
-        free = self.mode is None and single and outside.size and (outputs != np.floor(outputs)).any()
-        if self.mode == "regression" or free:
-            self._refuse_class()
-            if not single:
-                raise BadInput(
-                    f"The regression mode explains one number per row, and the model gave {outputs.shape[1]}: pass a "
-                    "function that gives one of them."
-                )
-            return outputs
-        if self.logits and not single and (np.abs(outputs.sum(axis=1) - 1) > _SUM).any():
-            raise BadInput(
-                "The module's outputs do not sum to 1, so they seem to be logits: pass a module that ends in a "
-                'softmax, or explain one of them with mode="regression".'
-            )
-        if outside.size:
-            raise BadInput(
-                f"The model gave {outside.max():g}, which is no probability from 0 to 1: it seems to give labels or "
-                "scores. Pass predict_proba, or a function from rows to probabilities; numbers of a regression are "
-                'explained with mode="regression".'
-            )
-        return of_both_classes(outputs)
-
-    def _refuse_class(self) -> None:
-        if self.class_index is not None:
-            raise BadInput(
-                f"A regression has one output and no classes: class_index must be None; got {self.class_index!r}."
-            )
+        return of_both_classes(outputs) if self._is_probability(outputs) else outputs
 
 
 class _Feature(NamedTuple):
@@ -309,10 +267,6 @@ class _Feature(NamedTuple):
     borders: Floats | None
 
 
-def _bins_of(column: Floats, borders: Floats | None) -> Codes:
-    return column.astype(np.int64) if borders is None else quarter_of(column, borders)
-
-
 def _learn(column: Floats, scale: Numbers | Dates | Categories, places: int) -> _Feature:
     """What to draw a feature from: each bin, missing ones too, has its share of the places, side by side.
 
@@ -321,8 +275,8 @@ def _learn(column: Floats, scale: Numbers | Dates | Categories, places: int) -> 
     """
     present = column[~np.isnan(column)]
     whole = isinstance(scale, Dates)
-    borders = None if isinstance(scale, Categories) else quartiles(present, whole=whole)
-    own = _bins_of(column, borders)
+    borders = None if isinstance(scale, Categories) else edges_of(column, whole=whole)
+    own = bins_of(column, borders)
     shares = np.bincount(own).cumsum() / len(own)
     many = np.diff(np.rint(np.append(0.0, shares) * places).astype(np.int64))
     bins = np.repeat(np.arange(len(many)).astype(np.min_scalar_type(len(many))), many)

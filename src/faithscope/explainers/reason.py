@@ -4,7 +4,7 @@ Rules are searched for as boxes of cells (see `Forest`). A bound on the extreme 
 all rows in it get one prediction; conditions are dropped, and then widened, while it does.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -13,21 +13,19 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress, blocks
+from faithscope.explainers.shared.ranges import range_condition, rules_of
 from faithscope.explainers.space import Numbers
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import KNOWN, has_trees, read_forest
-from faithscope.explanations.base import claims
-from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
-from faithscope.explanations.conditions.conjunctions import number_conjunctions
+from faithscope.explanations.conditions.condition import Condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints, Names
 from faithscope.inputs.arrays import frame_names, is_frame
-from faithscope.inputs.checks import check_flag
+from faithscope.inputs.checks import check_flag, is_real
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.grouping import group
-from faithscope.inputs.hints import hint
 from faithscope.inputs.labels import to_labels
-from faithscope.inputs.models import Model, owner_of
+from faithscope.inputs.models import Model
 from faithscope.runtime.memory import in_memory
 
 _CELLS = 2**20  # leaves x rows looked at at once
@@ -55,9 +53,6 @@ class SufficientReason(Explainer):
         and boosters of XGBoost and LightGBM. Splits on categories are not read.
     X_train : (n, d) array or table, optional
         Rows on which the coverage that rules claim is counted, 10,000 at most.
-    order : "importance" or sequence of features
-        Which condition is dropped first: the one that the bound needs least, or the first feature listed. Features
-        that are not listed come last, by importance.
     minimal : bool
         Drop conditions until none can be dropped. If False, the rule is all that the row meets on its ways.
     widen : bool
@@ -80,17 +75,15 @@ class SufficientReason(Explainer):
         model: Any,
         X_train: Any = None,
         *,
-        order: str | Sequence[int | str] = "importance",
         minimal: bool = True,
         widen: bool = True,
         eps: float | None = None,
     ) -> None:
-        self.model, self.X_train, self.order = model, X_train, order
+        self.model, self.X_train = model, X_train
         self.minimal, self.widen = check_flag(minimal, "minimal"), check_flag(widen, "widen")
         self._forest = _proven(model)
         self.eps = self._checked(eps)
         self._names = frame_names(X_train) if X_train is not None and is_frame(X_train) else None
-        self._listed = self._positions(order)
         self._training: Codes | None = None
         if X_train is not None:
             rows = self._read(X_train)[0]
@@ -104,31 +97,12 @@ class SufficientReason(Explainer):
             if eps is not None:
                 raise BadInput(f"eps= is for predicted numbers, and {name} predicts labels: leave it out.")
             return None
-        if eps is None:
-            raise BadInput(f"{name} predicts numbers: pass eps=, how far from the row's own prediction they may go.")
-        if isinstance(eps, bool) or not isinstance(eps, int | float | np.number) or not 0 <= eps < np.inf:
-            raise BadInput(f"eps must be a finite number of at least 0; got {eps!r}.")
+        if not is_real(eps) or not 0 <= eps < np.inf:
+            raise BadInput(
+                f"{name} predicts numbers: pass eps=, a finite number of at least 0, how far from the row's own "
+                f"prediction they may go; got {eps!r}."
+            )
         return float(eps)
-
-    def _positions(self, order: Any) -> list[int]:
-        """Positions of the features whose conditions are dropped first."""
-        if isinstance(order, str) and order == "importance":
-            return []
-        if isinstance(order, str) or not isinstance(order, Iterable) or getattr(order, "ndim", 1) == 0:
-            raise WrongType(f'order must be "importance" or a list of features; got {order!r}.')
-        names = tuple(self._forest.names or self._names or default_names(self._forest.features))
-        positions = []
-        for feature in order:
-            known = names if isinstance(feature, str) else range(len(names))
-            plain = isinstance(feature, str | int | np.integer) and not isinstance(feature, bool)
-            places = [place for place, each in enumerate(known) if plain and feature == each]
-            if not places:
-                advice = f"{hint(str(feature), names)} Positions go from 0 to {len(names) - 1}."
-                raise BadInput(f"order names {feature!r}, which is no feature of the model. {advice}")
-            positions.append(places[0])
-        if len(set(positions)) < len(positions):
-            raise BadInput("order lists a feature twice: list each feature once.")
-        return positions
 
     @in_memory("explain fewer rows, or a model with fewer leaves")
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
@@ -144,19 +118,17 @@ class SufficientReason(Explainer):
         rows, names = self._read(X)
         cells, labels, numbers = self._forest.cells(rows), *self._predicted(X, len(rows))
         code, first = group((cells.astype(np.int64), labels[:, None]))
-        sizes, order, done = np.bincount(code), np.argsort(labels[first], kind="stable"), 0
-        boxes = []
+        sizes, done, boxes, order = np.bincount(code), 0, [], [np.empty(0, np.int64)]
         for label in np.unique(labels[first]).tolist():
-            own = first[labels[first] == label]
+            own = np.flatnonzero(labels[first] == label)
             for block in blocks(len(own), _CELLS // max(1, len(self._forest.leaves.low))):
-                chosen = own[block]
+                chosen = first[own[block]]
                 boxes.append(self._explained(cells[chosen], label, numbers[chosen]))
+                order.append(own[block])
                 if progress:
-                    done += int(sizes[code[chosen]].sum())
+                    done += int(sizes[own[block]].sum())
                     progress(done, len(rows))
-        parts = np.empty(len(first), np.int64)
-        parts[order] = np.arange(len(first))
-        return self._rules(boxes, names).take(parts[code])
+        return self._rules(boxes, names).take(np.argsort(np.concatenate(order))[code])
 
     def _explained(self, cells: Codes, label: int, numbers: Floats) -> "Boxes":
         """The boxes of rows with one label, or with these numbers."""
@@ -165,11 +137,7 @@ class SufficientReason(Explainer):
         slack = label_slack(forest, label) if self.eps is None else number_slack(forest, numbers, self.eps)
         boxes = Boxes(forest, cells, slack)
         if self.minimal:
-            order = boxes.by_slack()
-            if self._listed:  # before the others
-                rest = order[~np.isin(order, self._listed)].reshape(len(order), -1)
-                order = np.concatenate([np.tile(np.array(self._listed, np.int64), (len(order), 1)), rest], axis=1)
-            boxes.drop(order)
+            boxes.drop(boxes.by_slack())
             if self.widen:
                 boxes.widen()
         return boxes
@@ -214,14 +182,13 @@ class SufficientReason(Explainer):
         given = Rows(X)
         width, known = self._forest.features, self._forest.names or self._names
         columns = given.columns or ([] if given.named else [Column("", np.empty(0))] * width)
-        if len(columns) != width:
-            raise BadInput(f"Rows have {len(columns)} features but the model was fitted with {width}: pass the same.")
-        for own, other in zip(given.names, known or (), strict=False) if given.named else ():
-            if own.replace(" ", "_") != other.replace(" ", "_"):  # LightGBM keeps names so
-                raise BadInput(
-                    f"Rows have the column {own!r} where the model, or X_train, has {other!r}: pass the same "
-                    "columns in the same order."
-                )
+        own, fitted = ([name.replace(" ", "_") for name in names or ()] for names in (given.names, known))
+        turned = given.named and known and own != fitted  # LightGBM keeps blanks in names as underscores
+        if len(columns) != width or turned:
+            raise BadInput(
+                f"Rows have {len(columns)} features, {', '.join(given.names[:12])}, and the model, or X_train, has "
+                f"{width}, {', '.join((known or ())[:12])}: pass the same columns in the same order."
+            )
         names = distinct_names(given.names if given.named else known or default_names(width))
         coded = [Numbers(name).encode(column)[0] for name, column in zip(names, columns, strict=True)]
         rows = np.column_stack(coded)
@@ -238,45 +205,31 @@ class SufficientReason(Explainer):
         """One rule per box, with what is claimed of it: a precision of 1, and a coverage if training rows are known."""
 
         @cache
-        def condition(j: int, low: int, high: int, missing: bool) -> Condition:
-            if missing:
-                return to_condition(j, names[j], "==", None)
-            edges = self._forest.edges[j]
-            above = [to_condition(j, names[j], ">", float(edges[low - 1]))] if low > 0 else []
-            below = [to_condition(j, names[j], "<=", float(edges[high]))] if high < len(edges) else []
-            bounds = above + below or [to_condition(j, names[j], "!=", None)]  # of all cells, that there is a value
-            return bounds[0] if len(bounds) == 1 else bounds[0] & bounds[1]
+        def condition(j: int, low: int, high: int) -> Condition:
+            return range_condition(j, names[j], self._forest.edges[j], low, high)
 
         conjunctions = [
-            conjoin(
-                condition(j, int(part.low[row, j]), int(part.high[row, j]), bool(part.missing[row, j]))
+            [
+                condition(j, int(part.low[row, j]), int(part.high[row, j]))
                 for j in np.flatnonzero(part.kept[row]).tolist()
-            )
+            ]
             for part in boxes
             for row in range(len(part.low))
         ]
-        distinct, codes = number_conjunctions(conjunctions)
-        columns = {"precision": np.ones(len(conjunctions))}
+        claimed: dict[str, Floats] = {"precision": np.ones(len(conjunctions))}
         if self._training is not None:
             shares = [part.covered(self._training) / max(1, len(self._training)) for part in boxes]
-            columns["coverage"] = np.concatenate([*shares, np.empty(0)])
-        return Rules(np.asarray(codes, np.int64), distinct, names)._with(claimed=claims(columns))
+            claimed["coverage"] = np.concatenate([*shares, np.empty(0)])
+        return rules_of(conjunctions, names, **claimed)
 
 
 def _proven(model: Any) -> Forest:
     """A forest of whose predictions something can be proven; a single tree votes, which leaves nothing to rounding."""
-    owner = owner_of(model)
-    name, steps = type(owner).__name__, getattr(owner, "steps", None)
-    if isinstance(steps, list) and steps and has_trees(steps[-1][-1]):
-        raise WrongType(
-            f"A sufficient reason is proven of what trees read, and this {name} changes rows before its trees read "
-            "them: pass its last step and the changed rows, SufficientReason(model[-1]).explain("
-            "model[:-1].transform(X))."
-        )
     if not has_trees(model):
         raise WrongType(
-            f"A sufficient reason is proven from the trees of a model, and {name} has none that can be read: pass one "
-            f"of {KNOWN}; explain other models with Anchors."
+            f"A sufficient reason is proven from the trees of a model, and {Model(model).name} has none that can be "
+            f"read: pass one of {KNOWN}; of a pipeline its last step and the changed rows, SufficientReason(model[-1])"
+            ".explain(model[:-1].transform(X)); explain other models with Anchors."
         )
     forest = read_forest(model)
     if forest.unproven:
@@ -340,8 +293,10 @@ class Boxes:
 
     def shut_by(self, features: Ints | int, rows: Ints) -> Bools:
         """The leaves that a feature, or one feature per row, keeps the boxes of some rows out of: (leaves, rows)."""
-        ends = self.low[rows, features], self.high[rows, features], self.missing[rows, features]
-        return np.asarray(_outside(self.forest, features, *ends) & self.kept[rows, features])
+        leaves, chosen = self.forest.leaves, np.atleast_1d(features)  # a column of leaves for all rows, or one per row
+        low, high, missing, kept = (part[rows, features] for part in (self.low, self.high, self.missing, self.kept))
+        apart = (leaves.high[:, chosen] < low) | (leaves.low[:, chosen] > high)
+        return np.asarray((apart & ~(leaves.missing[:, chosen] & missing) if missing.any() else apart) & kept)
 
     def without(self, features: Ints | int, rows: Ints) -> Codes:
         """How many of the other kept features keep the boxes of some rows out of each leaf."""
@@ -388,46 +343,24 @@ class Boxes:
             self.shut[:, dropped] = without[:, proven]
 
     def widen(self) -> None:
-        """Widen ranges as far as the bound allows, feature by feature, downwards first."""
+        """Widen ranges as far as the bound allows, feature by feature, downwards first.
+
+        By bisection between an end that is proven and the farthest that may be: a wider range is proven less.
+        """
         for j, most in enumerate(self.forest.most.tolist()):
             rows = np.flatnonzero(self.kept[:, j] & ~self.missing[:, j])
-            if not len(rows):
-                continue
             without = self.without(j, rows)
-
-            def proven(
-                which: Ints, low: Codes, high: Codes, j: int = j, rows: Ints = rows, without: Codes = without
-            ) -> Bools:
-                shut = _outside(self.forest, j, low, high, np.zeros(len(low), bool))
-                return self.proves((without[:, which] == 0) & ~shut, rows[which])
-
-            ends = self.high[rows, j]
-            low = _furthest(self.low[rows, j], 0, lambda which, tried: proven(which, tried, ends[which]))  # noqa: B023
-            high = _furthest(ends, most, lambda which, tried: proven(which, low[which], tried))  # noqa: B023
-            self.low[rows, j], self.high[rows, j] = low, high
+            for ends, limit in ((self.low, 0), (self.high, most)):
+                good, far = ends[rows, j].astype(np.int64), np.full(len(rows), limit)
+                while (left := np.flatnonzero(good != far)).size:
+                    way, part = far[left] - good[left], rows[left]
+                    middle = good[left] + np.sign(way) * ((np.abs(way) + 1) // 2)  # rounded towards the limit
+                    ends[part, j] = middle
+                    reached = self.proves((without[:, left] == 0) & ~self.shut_by(j, part), part)
+                    good[left[reached]] = middle[reached]
+                    far[left[~reached]] = (middle - np.sign(way))[~reached]
+                ends[rows, j] = good
             self.shut[:, rows] = without + self.shut_by(j, rows)
-
-
-def _outside(forest: Forest, features: Ints | int, low: Codes, high: Codes, missing: Bools) -> Bools:
-    """The leaves that no value from low to high reaches, nor a missing one if that is asked for: (leaves, n)."""
-    leaves, chosen = forest.leaves, np.atleast_1d(features)  # a column of leaves for all rows, or one per row
-    apart = (leaves.high[:, chosen] < low) | (leaves.low[:, chosen] > high)
-    return np.asarray(apart & ~(leaves.missing[:, chosen] & missing) if missing.any() else apart)
-
-
-def _furthest(start: Codes, limit: int, proven: Callable[[Ints, Codes], Bools]) -> Codes:
-    """The end of each range that is nearest to the limit and proven, by bisection: a wider range is proven less.
-
-    Requires: the ranges that end at `start` are proven.
-    """
-    good, far = start.astype(np.int64), np.full(len(start), limit)  # what lies between is not yet decided
-    while (rows := np.flatnonzero(good != far)).size:
-        way = far[rows] - good[rows]
-        middle = good[rows] + np.sign(way) * ((np.abs(way) + 1) // 2)  # rounded towards the limit
-        reached = proven(rows, middle)
-        good[rows[reached]] = middle[reached]
-        far[rows[~reached]] = (middle - np.sign(way))[~reached]
-    return good.astype(start.dtype)
 
 
 Slack = Callable[[Bools, Ints], Floats]

@@ -12,8 +12,7 @@ from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
 from faithscope.inputs.arrays import EXACT, INTEGERS, to_items, to_objects
 from faithscope.inputs.columns import Column, Rows, default_names
-from faithscope.inputs.dates import UNITS, Moment, to_ticks
-from faithscope.inputs.hints import hint
+from faithscope.inputs.dates import UNITS, Moment
 from faithscope.inputs.rebuilt import ArrayRows, Rebuild, rebuilder
 
 _SHOWN = 5  # names of columns that are listed
@@ -66,20 +65,18 @@ class Space:
         kinds = []
         for j, (column, kind) in enumerate(zip(rows.columns, types, strict=True)):
             values, missing = column.values, column.missing
-            objects, categories = values.dtype == object, j in chosen or column.declared
+            objects = values.dtype == object
             typed = hasattr(X, "iloc") and kind.kind in "biuf"  # pandas' own type, which knows missing
             marker = next(iter(values[missing]), None) if objects and not typed else np.nan
             numbers = values.dtype.kind in "biuf"
             if objects and missing.any() and column.family == "number":
                 numbers = not _beyond_floats(values)
-            if not categories and column.dated:
-                scales.append(Dates.learn(column))
-            elif categories or not numbers:
+            if j in chosen or column.declared or not (column.dated or numbers):
                 scales.append(Categories(column.name, _known_categories(column), marker))
             else:
-                scales.append(Numbers(column.name, marker))
+                scales.append(Dates.learn(column) if column.dated else Numbers(column.name, marker))
             whole = values.dtype.kind in "iu" or str(kind).lower().startswith(("int", "uint"))
-            whole = whole or (objects and all(type(item) is int for item in values[~column.missing]))
+            whole = whole or (objects and all(type(item) is int for item in values[~missing]))
             kinds.append(np.dtype(np.int64) if whole else values.dtype)
         return cls(rows.names, tuple(scales), rebuilder(rows, X), tuple(kinds))
 
@@ -103,6 +100,11 @@ class Space:
         """Which features are dates: their cuts must be whole numbers of the unit, so that rules can name them."""
         return np.array([isinstance(scale, Dates) for scale in self.scales], bool)
 
+    @property
+    def integral(self) -> Bools:
+        """Which features are whole numbers or dates, which stay whole."""
+        return np.array([kind.kind in "biu" for kind in self.kinds], bool) | self.whole
+
     def encode(self, X: Any) -> Floats:
         """Rows as an (n, d) matrix of floats."""
         return self.read(X)[0]
@@ -112,9 +114,7 @@ class Space:
         rows = Rows(X)
         if not rows.names and not len(rows):
             return np.empty((0, len(self.names))), self
-        if len(rows.names) != len(self.names):
-            raise BadInput(self._other_width(rows))
-        places = self._places(rows.names) if rows.named and rows.names != self.names else range(len(self.names))
+        places = self._places(rows)
         coded, scales = zip(
             *(scale.encode(rows.column(place)) for scale, place in zip(self.scales, places, strict=True)), strict=True
         )
@@ -124,34 +124,19 @@ class Space:
         """A matrix in which all categories that no training row has are one, whatever other rows were read."""
         return np.minimum(matrix, [np.inf if known is None else len(known) + 1 for known in self.categories])
 
-    def _other_width(self, rows: Rows) -> str:
-        """What to say of rows with more or fewer columns than training rows have: which ones, if they have names."""
-        told = f"Rows have {several(len(rows.names), 'feature', 'features')} but training rows have {len(self.names)}"
-        if _only_numbered(rows.names) or _only_numbered(self.names):
-            return f"{told}: pass the same columns."
-        strange = [name for name in (*rows.names, *self.names) if (name in rows.names) != (name in self.names)]
-        only = (
-            f"{', '.join(map(repr, strange[:_SHOWN])) or 'some columns twice'}{', …' if len(strange) > _SHOWN else ''}"
-        )
-        return f"{told}; only one of them has {only}. Pass the same columns."
-
-    def _places(self, names: Names) -> Iterable[int]:
+    def _places(self, rows: Rows) -> Iterable[int]:
         """The positions of the columns of training, by name; as they are if either table only numbers its columns."""
-        if set(names) == set(self.names):
-            if len(set(names)) < len(names):
-                twice = max(names, key=names.count)
-                raise BadInput(
-                    f"Rows have two columns {twice!r}, and their columns are in another order than those of training "
-                    "rows: give each column its own name, or pass the columns in the order of training."
-                )
-            return map(names.index, self.names)
-        if _only_numbered(names) or _only_numbered(self.names):
-            return range(len(names))
-        strange = next(name for name in names if name not in self.names)
-        raise BadInput(
-            f"Rows have a column {strange!r} that training rows do not have. {hint(strange, self.names)} "
-            "Pass the columns of training, or rows.to_numpy() if they are the same columns in the same order."
-        )
+        names, own = rows.names, self.names
+        if rows.named and names != own and len(set(names)) == len(names) and set(names) == set(own):
+            return map(names.index, own)
+        nameless = not rows.named or names == own or _only_numbered(names) or _only_numbered(own)
+        if nameless and len(names) == len(own):
+            return range(len(own))
+        told = f"Rows have {several(len(names), 'feature', 'features')} but training rows have {len(own)}"
+        strange = [repr(name) for name in dict.fromkeys((*names, *own)) if names.count(name) != 1 or name not in own]
+        if not nameless:
+            told += f"; only one of them has, or one of them has twice, {', '.join(strange[:_SHOWN])}"
+        raise BadInput(f"{told}. Pass the columns of training, or rows.to_numpy() if they have the same order.")
 
     def decode(self, matrix: Floats) -> Any:
         """Rows as the model reads them, from an (n, d) matrix that this space, or the one it was read with, has made.
@@ -272,17 +257,9 @@ class Categories:
     def decode(self, values: Floats) -> Array:
         """The column as `Space.rebuild` takes it."""
         places = values.astype(np.int64)
-        return self.palette(int(places.max(initial=0)))[places]
-
-    def palette(self, last: int) -> Array:
-        """What the model sees for each place of a category, up to the last place, at least of the known ones."""
-        known = self.known
-        plain = last <= len(known) and all(type(value) in (int, float, bool) for value in known)
-        if plain and last < len(known):
-            return np.array(known)
-        if plain and isinstance(self.marker, float):
-            return np.array([*known, self.marker], np.float64)
-        return to_objects(known if last < len(known) else [*known, self.marker, *self.others[: last - len(known)]])
+        shown = [*self.known, self.marker, *self.others][: max(len(self.known), int(places.max(initial=0)) + 1)]
+        plain = all(type(value) in (int, float, bool) for value in shown)
+        return (np.array(shown) if plain else to_objects(shown))[places]
 
 
 def _coded(column: Column) -> tuple[Any, Any]:
@@ -339,12 +316,10 @@ class Dates:
         if column.values.dtype.kind == "M":
             own = next(name for name, many in UNITS.items() if each % many == 0)
             return cls(column.name, unit, f"M8[{own}]", zoned)
-        example = column.values[~column.missing][0]
-        fine = "ns" if getattr(example, "nanosecond", None) is not None else "us"
-        return cls(column.name, unit, f"M8[{fine}]", zoned, example)
+        return cls(column.name, unit, "M8[us]", zoned, column.values[~column.missing][0])
 
     def encode(self, column: Column) -> "tuple[Floats, Dates]":
-        """Dates as numbers, NaN if missing; raises if floats cannot hold a date exactly."""
+        """Dates as numbers, NaN if missing; what is finer than a quarter of a microsecond is rounded."""
         missing = column.missing
         if missing.all():
             return np.full(len(missing), np.nan), self
@@ -360,40 +335,25 @@ class Dates:
         else:
             whole, rest = np.divmod(ticks, many // each)
             values = whole.astype(np.float64) + rest.astype(np.float64) / (many // each)
-        values = np.where(missing, np.nan, values)
-        again, own = to_ticks(self._dates(values))
-        wrong = again != ticks if own == each else again.astype(object) * own != ticks.astype(object) * each
-        lost = np.flatnonzero(~missing & wrong)
-        if len(lost):
-            raise BadInput(
-                f"Column {self.name!r} holds {column.values[lost[0]]}{_at(lost)}, which is too fine for floats that "
-                f"count the unit of the training dates, {self.unit!r}, since 1970: round the dates."
-            )
-        return np.asarray(values, np.float64), self
+        return np.where(missing, np.nan, values), self
 
     def decode(self, values: Floats) -> Array:
         """Dates of the column's own type, rounded to its precision; of Python objects in their time zone."""
-        dates, example = self._dates(values), self.example
+        many = UNITS[self.unit] // UNITS[np.datetime_data(self.dtype)[0]]
+        missing, example = np.isnan(values), self.example
+        present = np.where(missing, 0.0, values)
+        whole = np.floor(present)
+        dates: Array = (whole.astype(np.int64) * many + np.rint((present - whole) * many).astype(np.int64)).astype(
+            self.dtype
+        )
+        dates[missing] = np.datetime64("NaT")
         if example is None:
             return dates
-        if hasattr(example, "nanosecond"):
-            objects = [None if np.isnat(date) else type(example)(date) for date in dates]
-        else:
-            objects = dates.astype("M8[us]" if isinstance(example, datetime.datetime) else "M8[D]").tolist()
+        objects = dates.astype("M8[us]" if isinstance(example, datetime.datetime) else "M8[D]").tolist()
         zone = getattr(example, "tzinfo", None)
         if zone is not None:
             objects = [date and date.replace(tzinfo=datetime.UTC).astimezone(zone) for date in objects]
         return to_objects(objects)
-
-    def _dates(self, values: Floats) -> Array:
-        many = UNITS[self.unit] // UNITS[np.datetime_data(self.dtype)[0]]
-        missing = np.isnan(values)
-        present = np.where(missing, 0.0, values)
-        whole = np.floor(present)
-        ticks = whole.astype(np.int64) * many + np.rint((present - whole) * many).astype(np.int64)
-        dates: Array = ticks.astype(self.dtype)
-        dates[missing] = np.datetime64("NaT")
-        return dates
 
     def readable(self, value: float) -> Moment:
         """A whole number of units as a date that rules can name."""

@@ -1,7 +1,7 @@
 """Highlighted words of texts: the decisive word, the first word, all words."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -11,29 +11,6 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FirstWord(Explainer):
-    """Highlights the first word: close to a random explanation, which is what the paper uses it for.
-
-    Parameters
-    ----------
-    tokenizer : callable
-        From a text to its words.
-
-    Examples
-    --------
-    >>> FirstWord().explain(["a great film"]).describe(0)
-    'a'
-    """
-
-    tokenizer: Tokenizer = str.split
-
-    def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
-        """The first word of each document; nothing if it has no words."""
-        words = [words_of(self.tokenizer, text)[:1] for text in to_documents(X)]
-        return Highlights(words, tokenizer=self.tokenizer)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,11 +29,29 @@ class AllWords(Explainer):
     """
 
     tokenizer: Tokenizer = str.split
+    _most: ClassVar[int | None] = None  # words that are highlighted
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
-        """All words of each document."""
-        words = [words_of(self.tokenizer, text) for text in to_documents(X)]
+        """The words of each document that are highlighted; nothing if it has no words."""
+        words = [words_of(self.tokenizer, text)[: self._most] for text in to_documents(X)]
         return Highlights(words, tokenizer=self.tokenizer)
+
+
+class FirstWord(AllWords):
+    """Highlights the first word: close to a random explanation, which is what the paper uses it for.
+
+    Parameters
+    ----------
+    tokenizer : callable
+        From a text to its words.
+
+    Examples
+    --------
+    >>> FirstWord().explain(["a great film"]).describe(0)
+    'a'
+    """
+
+    _most = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -141,15 +141,13 @@ def test_a_single_run_with_many_samples_agrees_with_lime(name):
 # Draws.
 
 
-@pytest.mark.parametrize("how", [{}, {"draws": "own"}])
-def test_the_model_is_asked_once_about_the_distinct_rows_and_the_draws(how):
+def test_the_model_is_asked_once_about_the_distinct_rows_and_the_draws():
     model, rows = Recorder(indifferent), np.vstack([IRIS[:40], IRIS[39::-1]])
-    Lime(model, IRIS, samples=500, **how).explain(rows)
+    Lime(model, IRIS, samples=500).explain(rows)
     (asked,) = model.asked
-    if "draws" not in how:
-        distinct = np.unique(IRIS[:40], axis=0)
-        assert len(asked) == len(distinct) + 499
-        np.testing.assert_array_equal(np.unique(asked[: len(distinct)], axis=0), distinct)
+    distinct = np.unique(IRIS[:40], axis=0)
+    assert len(asked) == len(distinct) + 499
+    np.testing.assert_array_equal(np.unique(asked[: len(distinct)], axis=0), distinct)
 
 
 def test_the_model_and_progress_are_called_by_the_callers_thread_alone(monkeypatch):

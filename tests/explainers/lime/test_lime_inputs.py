@@ -104,33 +104,33 @@ NO_CLASS = "class_index must be a class from 0 to 1"
 
 
 def test_logits_of_a_module_are_refused():
-    with pytest.raises(BadInput, match="seem to be logits: pass a module that ends in a softmax"):
+    with pytest.raises(BadInput, match=r"or logits.*a module that ends in a softmax"):
         lime_of(network(3))()
     assert Lime(network(1), IRIS, samples=50).explain(IRIS[:2]).values.shape == (2, 4), "a single output is a number"
 
 
-ONE_OUTPUT = r"^A regression has one output .* class_index must be None; got"
+ONE_OUTPUT = "^A regression has one output and no classes: class_index must be None, got"
 BAD_INPUT = [
     *[(lambda k=k: lime_of(garden(2), class_index=k)(), NO_CLASS) for k in (2, -1, "first", 1.5, True)],
     *[(lime_of(numbers, mode="regression", class_index=k), ONE_OUTPUT) for k in (0, 1, "predicted")],
     *[(lambda k=k: Lime(diabetes()[2], IRIS, class_index=k), ONE_OUTPUT) for k in (0, "predicted")],
     (lambda: Lime(diabetes()[2].predict, IRIS, class_index=1), ONE_OUTPUT),
     *[(lime_of(numbers, class_index=k), "class_index must be None") for k in (0, 1, "predicted")],
-    (lambda: lime_of(garden().predict)(), "gave 2, which is no probability from 0 to 1"),
+    (lambda: lime_of(garden().predict)(), "gave 2, or rows that do not sum to 1: no probabilities"),
     (lambda: lime_of(garden().decision_function)(), "Pass predict_proba"),
     (lime_of(stage), r'Pass predict_proba.* explained with mode="regression"'),
     (lambda: lime_of(garden(2).decision_function)(), r'Pass predict_proba.* explained with mode="regression"'),
-    (lime_of(numbers, mode="classification"), "no probability"),
-    (two_targets, "one number per row, and the model gave 2"),
+    (lime_of(numbers, mode="classification"), "no probabilities"),
+    (two_targets, "must give one number per row, got 2"),
     (lime_of(lambda rows: np.full(7, 0.5)), "gave 7 outputs for 51 rows"),
-    (lime_of(lambda rows: np.full(7, 0.5), draws="own"), "gave 7 outputs for 100 rows"),
+    (lime_of(lambda rows: np.full(7, 0.5), draws="own"), "gave 7 outputs for 50 rows"),
     *[(lime_of(numbers, samples=k), "samples must be a whole number of at least 2") for k in (1, 0, 2.5, True)],
     (lime_of(numbers, mode="number"), "mode must be one of 'classification', 'regression' or None; got 'number'"),
     (lime_of(numbers, draws="common"), "draws must be one of 'shared', 'own'; got 'common'"),
 ]
 WRONG_TYPE = [
     (lime_of(3), "predict_proba"),
-    (lime_of(Own()), 'If its predict gives numbers, pass mode="regression"'),
+    (lime_of(Own()), "must have predict_proba"),
 ]
 
 

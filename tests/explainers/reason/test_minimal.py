@@ -73,14 +73,3 @@ def test_reasons_of_one_tree_are_those_of_all_cells(seed, depth, classes):
             inside = answers[np.logical_and.reduce([*kept, np.ones(len(every), bool)])]
             constant = (inside == model.predict(X[[row]])[0]).all()
             assert constant == (left_out is None)
-
-
-def test_the_features_listed_are_dropped_first():
-    shorter, longer = (
-        sum(any(condition.position == 2 for condition in rules.conjunction(row)) for row in range(100))
-        for rules in (
-            SufficientReason(fitted("histograms"), order=order).explain(table()[0][:100])
-            for order in ([2], [0, 1, 3, 4, 5, 2])
-        )
-    )
-    assert shorter < longer

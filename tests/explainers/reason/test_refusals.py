@@ -64,7 +64,6 @@ DUMMY = DummyClassifier(strategy="stratified")
 WRONG_TYPE = [
     (of(lambda: LogisticRegression().fit(X, Y)), "Anchors"),
     (of(lambda: lambda rows: rows[:, 0] > 0), "Anchors"),
-    *[(of(order=wrong), 'order must be "importance" or a list') for wrong in (3, "length")],
     (piped(RandomForestClassifier(2)), ADVICE),
     (piped(LogisticRegression()), "Anchors"),
     (of(rows=LETTERS), "numbers"),
@@ -76,8 +75,6 @@ BAD_INPUT = [
     (of(eps=1), "leave it out"),
     (number(eps=-1), "at least 0"),
     (number(eps="1"), "at least 0"),
-    (of(order=["x9"]), "x9"),
-    (of(order=[1, 1]), "once"),
     (few("boosting", init=LogisticRegression()), "init="),
     (few("boosting", init=DUMMY), "at random"),
     (few("histograms", CATEGORIES), "categories"),

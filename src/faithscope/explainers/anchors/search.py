@@ -6,42 +6,21 @@ Whoever can draw perturbed rows that keep an anchor (`Perturbations`) is searche
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, is_real
 
 Keys = NDArray[np.uint64]
-Kind = TypeVar("Kind", bound=Explanations)
 
-_KEPT = 2**22  # answers remembered; beyond that all are forgotten
+_KEPT = 2**22  # answers remembered, at most
 _CHECKED = 2**20  # number of the first batch that checks a choice
-_FRESH = 2**21  # number of the first batch that reports on a choice
 _SLACK = 0.05  # the lower bound of an anchor that passes may lie this much below the threshold, as in anchor-exp
 _BISECTIONS = 16
 _INSIDE = (1e-7, 1 - 1e-16)  # where logarithms are finite
-
-
-class Precise(NamedTuple, Generic[Kind]):
-    """Anchors with their precision and coverage, which also unpack in this order.
-
-    Attributes
-    ----------
-    explanations : Rules or Highlights
-    precision : (n,) array
-        Share of draws, which the search has not seen, that keep the prediction; clearly below the threshold if no
-        anchor was found that reaches it.
-    coverage : (n,) array
-        Share of rows that the anchor covers: of the training rows for tables, of the texts explained for texts.
-    """
-
-    explanations: Kind
-    precision: Floats
-    coverage: Floats
 
 
 def mix(numbers: Any) -> Keys:
@@ -63,10 +42,13 @@ def anchor_keys(anchors: Codes) -> Keys:
 
 
 class Answers:
-    """The model's answers to perturbed rows by key: a hash table that works on whole arrays. No key is 0."""
+    """The model's answers to perturbed rows by key. No key is 0.
+
+    Each key has one place in a table, where the last key that came stays: a forgotten row is asked about again.
+    """
 
     def __init__(self) -> None:
-        self._clear(2**16)
+        self.keys, self.answers = np.zeros(_KEPT, np.uint64), np.zeros(_KEPT)
 
     def of(self, keys: Keys, ask: Callable[[Ints], Floats]) -> Floats:
         """One answer per key, in the shape of the keys.
@@ -75,57 +57,17 @@ class Answers:
         ----------
         keys : array
         ask : function
-            From positions among the flattened keys to answers; called once, with the keys that were never asked about.
+            From positions among the flattened keys to answers; called once, with the keys that have no answer yet.
         """
         flat = keys.ravel()
-        answers, known = self._find(flat)
-        new = np.flatnonzero(~known)
+        place = (mix(flat) % np.uint64(_KEPT)).astype(np.int64)
+        answers = self.answers[place]
+        new = np.flatnonzero(self.keys[place] != flat)
         if len(new):
-            distinct, first, place = np.unique(flat[new], return_index=True, return_inverse=True)
-            asked = ask(new[first])
-            answers[new] = asked[place]
-            self._add(distinct, asked)
+            _, first, which = np.unique(flat[new], return_index=True, return_inverse=True)
+            answers[new] = ask(new[first])[which]
+            self.keys[place[new]], self.answers[place[new]] = flat[new], answers[new]
         return answers.reshape(keys.shape)
-
-    def _clear(self, size: int) -> None:
-        self.keys, self.answers, self.used = np.zeros(size, np.uint64), np.zeros(size, np.float64), 0
-
-    def _find(self, keys: Keys) -> tuple[Floats, Bools]:
-        """The remembered answers, and which keys have one."""
-        answers, known = np.zeros(len(keys), np.float64), np.zeros(len(keys), bool)
-        left, place = np.arange(len(keys)), self._first(keys)
-        while len(left):
-            there = self.keys[place]
-            hit = there == keys
-            answers[left[hit]], known[left[hit]] = self.answers[place[hit]], True
-            on = (there != 0) & ~hit
-            left, keys, place = left[on], keys[on], self._next(place[on])
-        return answers, known
-
-    def _add(self, keys: Keys, answers: Floats) -> None:
-        """Add keys that are not there, each once."""
-        self._make_room(len(keys))
-        self.used += len(keys)
-        place = self._first(keys)
-        while len(keys):
-            free = self.keys[place] == 0
-            self.keys[place[free]] = keys[free]  # if several keys want a place, the last gets it
-            placed = free & (self.keys[place] == keys)
-            self.answers[place[placed]] = answers[placed]
-            keys, answers, place = keys[~placed], answers[~placed], self._next(place[~placed])
-
-    def _make_room(self, more: int) -> None:
-        if 2 * (self.used + more) > len(self.keys):
-            kept = np.flatnonzero(self.keys) if self.used <= _KEPT else np.empty(0, np.int64)
-            keys, answers = self.keys[kept], self.answers[kept]
-            self._clear(2 ** (int(len(kept) + more).bit_length() + 1))
-            self._add(keys, answers)
-
-    def _first(self, keys: Keys) -> Ints:
-        return np.asarray(mix(keys) & np.uint64(len(self.keys) - 1)).astype(np.int64)
-
-    def _next(self, place: Ints) -> Ints:
-        return (place + 1) & (len(self.keys) - 1)
 
 
 def upper_bound(mean: Floats, level: Floats) -> Floats:
@@ -175,11 +117,6 @@ class Wanted(NamedTuple):
     key: Keys
     anchors: Callable[[Any], Codes]
 
-    @classmethod
-    def of(cls, rows: Ints, anchors: Codes, batch: int) -> "Wanted":
-        """One batch per row, under the row's anchor."""
-        return cls(rows, np.full(len(rows), batch), anchor_keys(anchors), anchors.__getitem__)
-
 
 class Perturbations(Protocol):
     """Numbered draws of perturbed rows that keep an anchor.
@@ -208,12 +145,6 @@ class Perturbations(Protocol):
     def agreeing(self, wanted: Wanted) -> Ints:
         """How many draws of each batch have the row's prediction."""
         ...
-
-
-def fresh_precision(space: Perturbations, rows: Ints, anchors: Codes, batches: int) -> Floats:
-    """Share of draws with the row's prediction under each row's anchor: (n,); on batches that no search has seen."""
-    hits = sum((space.agreeing(Wanted.of(rows, anchors, _FRESH + batch)) for batch in range(batches)), rows * 0)
-    return hits / (batches * space.batch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,11 +296,7 @@ class Search:
             check_whole(self.longest, "The most conditions")
 
     def run(
-        self,
-        space: Perturbations,
-        rows: Ints,
-        done: Callable[[Ints], None] | None = None,
-        thresholds: Floats | None = None,
+        self, space: Perturbations, rows: Ints, done: Callable[[Ints], None] = lambda rows: None
     ) -> tuple[Codes, Floats]:
         """The anchor of each row, and its precision by the draws of the search.
 
@@ -379,20 +306,22 @@ class Search:
         ----------
         space : Perturbations
         rows : (n,) array
-            A row may be listed several times.
         done : function, optional
-            Called with some of the rows as soon as their anchors are final; with every listed row once.
-        thresholds : (n,) array, optional
-            The precision asked for of each listed row, if not that of the search.
+            Called with some of the rows as soon as their anchors are final; with every row once.
         """
-        tell = done or (lambda rows: None)
-        asked = np.full(len(rows), self.threshold) if thresholds is None else thresholds
         best: Codes = np.zeros((len(rows), space.width), np.int32)
         worth = np.full(len(rows), -1.0)
-        at, conditions, size = self._disagreeing(space, rows, asked), np.zeros(len(rows), np.int64), 0
+
+        def empty(lines: Ints, batch: Ints) -> Wanted:
+            anchors = best[lines]
+            return Wanted(rows[lines], batch, anchor_keys(anchors), anchors.__getitem__)
+
+        # Rows that need a condition: if all draws agree with a row, it gets the empty anchor.
+        at = np.flatnonzero(self._means(space, empty, np.ones(len(rows)), whole=True) < 1)
+        conditions, size = np.zeros(len(rows), np.int64), 0
         precision = np.ones(len(rows))
         precision[at] = np.nan  # until an anchor was checked
-        tell(np.delete(rows, at))
+        done(np.delete(rows, at))
         beams, alive = best[at, None], np.ones((len(at), 1), bool)
         while len(at) and size != self.longest:
             candidates, size = Candidates.extending(space, rows[at], beams, alive, worth[at]), size + 1
@@ -401,31 +330,20 @@ class Search:
             if size == 1:
                 conditions[at] = candidates.count
             chosen = self._best(candidates)
-            means = self._check(candidates, chosen, conditions[at], asked[at])
+            means = self._check(candidates, chosen, conditions[at])
             beams, alive = candidates.anchors(chosen), chosen >= 0
             width = np.take_along_axis(candidates.coverage, chosen, axis=1)
-            value = np.where(means >= asked[at, None], 1.0 + width, means)  # the widest of those that pass
+            value = np.where(means >= self.threshold, 1.0 + width, means)  # the widest of those that pass
             pick, lines = value.argmax(axis=1), np.arange(len(at))
             lines = lines[value[lines, pick] > worth[at]]
             pick, improved = pick[lines], at[lines]
             best[improved], worth[improved] = beams[lines, pick], value[lines, pick]
             precision[improved] = means[lines, pick]
             on = alive.any(axis=1)
-            tell(rows[at[~on]])
+            done(rows[at[~on]])
             at, beams, alive = at[on], beams[on], alive[on]
-        tell(rows[at])
+        done(rows[at])
         return best, precision
-
-    def _disagreeing(self, space: Perturbations, rows: Ints, asked: Floats) -> Ints:
-        """Positions of the rows that need a condition; if all draws agree with a row, it gets the empty anchor."""
-        agree, left, drawn = np.ones(len(rows), bool), np.arange(len(rows)), 0
-        while len(left):
-            free = np.zeros((len(left), space.width), np.int32)
-            agree[left] = space.agreeing(Wanted.of(rows[left], free, _CHECKED + drawn)) == space.batch
-            left, drawn = left[agree[left]], drawn + 1
-            level = self._level(np.ones(len(left)), np.full(len(left), drawn), space.batch)
-            left = left[_unsure(np.ones(len(left)), level, asked[left])]
-        return np.flatnonzero(~agree)
 
     def _best(self, candidates: Candidates) -> Ints:
         """The most precise candidates of each row: (n, beam), -1 if a row has fewer."""
@@ -455,30 +373,37 @@ class Search:
         """
         return np.asarray(np.log(2 * count * batches * (batches + 1) / self.delta) / (batches * batch))
 
-    def _check(self, candidates: Candidates, chosen: Ints, conditions: Ints, asked: Floats) -> Floats:
-        """Precision of the chosen candidates, drawn until each is on one side of the threshold: (n, beam), -1 for none.
+    def _check(self, candidates: Candidates, chosen: Ints, conditions: Ints) -> Floats:
+        """Precision of the chosen candidates, on draws that had no part in the choice: (n, beam), -1 for none.
 
         A row has at most `beam` checks of each size, so no check errs by more than the slack, but for a chance of delta
         at most. Rows share draws, so a check that errs for a row errs for all rows like it.
         """
-        means = np.full(chosen.shape, -1.0)
-        line, place = np.nonzero(chosen >= 0)
-        checks, hits, drawn = self.beam * conditions[line], np.zeros(len(line), np.int64), 0
-        while len(line):
-            hits += candidates.space.agreeing(
-                candidates.wanted(line, chosen[line, place], np.full(len(line), _CHECKED + drawn))
-            )
-            drawn += 1
-            mean = hits / (drawn * candidates.space.batch)
-            means[line, place] = mean
-            level = self._level(checks, np.full(len(line), drawn), candidates.space.batch)
-            unsure = _unsure(mean, level, asked[line])
-            line, place, checks, hits = line[unsure], place[unsure], checks[unsure], hits[unsure]
+        means, (line, place) = np.full(chosen.shape, -1.0), np.nonzero(chosen >= 0)
+        which = chosen[line, place]
+
+        def wanted(lines: Ints, batch: Ints) -> Wanted:
+            return candidates.wanted(line[lines], which[lines], batch)
+
+        means[line, place] = self._means(candidates.space, wanted, self.beam * conditions[line])
         return means
 
+    def _means(
+        self, space: Perturbations, wanted: Callable[[Ints, Ints], Wanted], checks: Any, *, whole: bool = False
+    ) -> Floats:
+        """Shares of agreeing draws, until each is on one side of the threshold; if `whole`, or is less than 1."""
+        means, hits = np.ones(len(checks)), np.zeros(len(checks), np.int64)
+        left, drawn = np.arange(len(checks)), 0
+        while len(left):
+            hits[left] += space.agreeing(wanted(left, np.full(len(left), _CHECKED + drawn)))
+            drawn += 1
+            means[left] = mean = hits[left] / (drawn * space.batch)
+            unsure = self._unsure(mean, self._level(checks[left], np.full(len(left), drawn), space.batch))
+            left = left[unsure & ((mean == 1) | (not whole))]
+        return means
 
-def _unsure(mean: Floats, level: Floats, threshold: Floats) -> Bools:
-    """Whether the precision may be on the other side of the threshold than its mean, by more than the slack."""
-    low = lower_bound(mean, level) < threshold - _SLACK
-    high = upper_bound(mean, level) >= threshold + _SLACK
-    return np.where(mean >= threshold, low, high)
+    def _unsure(self, mean: Floats, level: Floats) -> Bools:
+        """Whether the precision may be on the other side of the threshold than its mean, by more than the slack."""
+        low = lower_bound(mean, level) < self.threshold - _SLACK
+        high = upper_bound(mean, level) >= self.threshold + _SLACK
+        return np.where(mean >= self.threshold, low, high)

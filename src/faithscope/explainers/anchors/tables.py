@@ -1,10 +1,10 @@
 """Anchors: rules such that the model gives nearly all rows under them the prediction of the row."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,21 +13,18 @@ from faithscope.explainers.anchors.search import (
     KEPT_IN_SEARCH,
     Answers,
     Keys,
-    Precise,
     Search,
     Wanted,
     condition_keys,
-    fresh_precision,
     mix,
 )
 from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.shared.outcomes import Outcomes
-from faithscope.explainers.shared.quarters import quarter_of, quartiles
+from faithscope.explainers.shared.ranges import bins_of, edges_of, range_condition, rules_of
 from faithscope.explainers.space import Categories, Space
-from faithscope.explanations.base import claims
+from faithscope.explanations.conditions.condition import Condition, to_condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
-from faithscope.inputs.checks import check_whole
 from faithscope.inputs.grouping import group
 from faithscope.inputs.seeds import generators
 from faithscope.runtime.memory import in_memory, need
@@ -35,7 +32,6 @@ from faithscope.runtime.memory import in_memory, need
 _GROUP = 1024  # rows searched at the same time, at most
 _TRIED = 2**22  # rules tried at the same time
 _ASKED = 200_000  # rows in one call of the model
-_BATCH = 100  # draws in one batch
 _COVERED = 10_000  # training rows on which coverage is counted, at most
 _WORDS = 2**22  # of bitmaps, in one block
 _FEWER = "merge rare categories"  # advice if memory is short
@@ -52,8 +48,8 @@ class Anchors(Explainer):
     replaced by a value of the same column that keeps it: it is the share of them that have the row's prediction. Rules
     are found by beam search with KL-LUCB (see `lucb.Search`).
 
-    If no rule reaches the threshold, the row gets the most precise rule that was tried: `explain_with_precision` shows
-    which rows these are. Quarters may be too coarse for the model, or the model may predict the row otherwise than all
+    If no rule reaches the threshold, the row gets the most precise rule that was tried: `Rules.claimed` shows which
+    these are. Quarters may be too coarse for the model, or the model may predict the row otherwise than all
     rows like it.
 
     Draws are numbered. Draws with the same number perturb the same training row and replace a value by the same other
@@ -133,15 +129,15 @@ class Anchors(Explainer):
         progress : bool or callable, optional
             True shows how far it is; a function is called with the rows done, and all rows, whenever more are done.
         """
-        return self._explain_at(X, (self.search,), progress)[0]
+        return self.explain_at(X, [self.search.threshold], progress=progress)[self.search.threshold]
 
+    @in_memory("explain fewer rows or features, or bin categories")
     def explain_at(
         self, X: Any, thresholds: Iterable[float], *, progress: Progress | None = None
     ) -> dict[float, Rules]:
         """One rule per row for each of several thresholds: the rules that separate explainers would give.
 
-        All thresholds are searched for at the same time, so the model is asked once about a perturbed row that several
-        of them need: six thresholds take little more time than the highest of them.
+        The model is asked once about a perturbed row that several of the searches need.
 
         Parameters
         ----------
@@ -159,53 +155,12 @@ class Anchors(Explainer):
         """
         if isinstance(thresholds, int | float | str) or not (several := list(thresholds)):
             raise BadInput(f"thresholds must list at least one number, as in [0.5, 0.95]; got {thresholds!r}.")
-        searches = tuple(replace(self.search, threshold=threshold) for threshold in several)
-        return dict(zip(several, self._explain_at(X, searches, progress), strict=True))
-
-    def _explain_at(self, X: Any, searches: tuple[Search, ...], progress: Progress | None) -> list[Rules]:
-        cell, anchors, _, means = self._find(X, searches, progress)
-        found = [self._claiming(anchors[:, place], means[:, place]) for place in range(len(searches))]
-        return [rules.take(cell)._labelled(X) for rules in found]
-
-    def explain_with_precision(
-        self, X: Any, *, samples: int = 1000, progress: Progress | None = None
-    ) -> Precise[Rules]:
-        """Rules, the precision of each on draws that the search has not seen, and its coverage of training rows.
-
-        Parameters
-        ----------
-        X, progress
-            As for `explain`.
-        samples : int
-            Number of draws that precision is measured on, rounded up to whole hundreds.
-
-        Returns
-        -------
-        Precise
-            ``explanations``, ``precision`` and ``coverage``, which unpack in this order.
-        """
-        batches = -(-check_whole(samples, "samples") // _BATCH)
-        cell, anchors, draws, _ = self._find(X, (self.search,), progress)
-        anchors = anchors[:, 0]
-        precision = fresh_precision(draws, np.arange(len(anchors)), anchors, batches)
-        rules = self._claiming(anchors, precision).take(cell)._labelled(X)
-        return Precise(rules, precision[cell], self._coverage.share(anchors)[cell])
-
-    @in_memory("explain fewer rows or features, or bin categories")
-    def _find(
-        self, X: Any, searches: tuple[Search, ...], progress: Progress | None
-    ) -> "tuple[Ints, Codes, TableDraws, Floats]":
-        """The cell of each row, shared by rows with the same bins and prediction; the cells' anchors; the draws.
-
-        There is one anchor per cell and search, (cells, searches, d), and one precision by the draws of the search.
-        Searches differ in their thresholds alone.
-        """
+        searches = {threshold: replace(self.search, threshold=threshold) for threshold in several}
         rows, table = self.table.read(X)
-        labels = self._labels(rows, table)
-        bins = self._bins.locate(rows)
-        cell, first = group((bins, labels.astype(object)))
+        labels, bins = self._labels(rows, table), self._bins.locate(rows)
+        cell, first = group((bins, labels.astype(object)))  # rows with the same bins and prediction share a rule
         draws = TableDraws(
-            self._bins, self._coverage, bins[first], labels[first], self._labels, self._outcomes, _BATCH, self.seed
+            self._bins, self._coverage, bins[first], labels[first], self._labels, self._outcomes, self.seed
         )
         sizes, done = np.bincount(cell, minlength=len(first)), 0
 
@@ -216,16 +171,14 @@ class Anchors(Explainer):
             if progress is not None and len(cells):
                 progress(done // len(searches), len(rows))
 
-        anchors = np.zeros((len(first), len(searches), rows.shape[1]), np.int32)
-        means = np.ones(anchors.shape[:2])
-        asked = np.array([search.threshold for search in searches], np.float64)
-        step = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]) * len(searches)))
-        for block in blocks(len(first), step):
-            cells = np.repeat(np.arange(block.start, block.stop), len(searches))
-            best, precision = self.search.run(draws, cells, tell, np.resize(asked, len(cells)))
-            anchors[block] = best.reshape(-1, *anchors.shape[1:])
-            means[block] = precision.reshape(-1, len(searches))
-        return cell, anchors, draws, means
+        step, cells = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]))), np.arange(len(first))
+        found = {}
+        for threshold, search in searches.items():
+            parts = [search.run(draws, cells[block], tell) for block in blocks(len(first), step)]
+            parts = parts or [(np.zeros((0, rows.shape[1]), np.int32), np.empty(0))]
+            anchors, precision = map(np.concatenate, zip(*parts, strict=True))
+            found[threshold] = self._claiming(anchors, precision).take(cell)._labelled(X)
+        return found
 
     def _labels(self, rows: Floats, table: Space | None = None) -> Array:
         """The model's predictions for rows of a matrix, asked in blocks that fit in memory."""
@@ -235,22 +188,17 @@ class Anchors(Explainer):
     def _claiming(self, anchors: Codes, precision: Floats) -> Rules:
         """The rules with what is claimed of them."""
         rules = [
-            [condition for j in np.flatnonzero(anchor) for condition in self._conditions(int(j), int(anchor[j]))]
-            for anchor in anchors
+            tuple(self._condition(j, int(anchor[j])) for j in np.flatnonzero(anchor).tolist()) for anchor in anchors
         ]
-        claimed = claims({"precision": precision, "coverage": self._coverage.share(anchors)})
-        return Rules.from_conditions(rules, features=self.table.names)._with(claimed=claimed)
+        return rules_of(rules, self.table.names, precision=precision, coverage=self._coverage.share(anchors))
 
-    def _conditions(self, j: int, code: int) -> list[tuple[int, str, Any]]:
-        """The conditions on feature j that a code stands for."""
-        scale, edges = self.table.scales[j], self._bins.edges[j]
+    def _condition(self, j: int, code: int) -> Condition:
+        """The condition on feature j that a code stands for."""
+        name, scale = self.table.names[j], self.table.scales[j]
         low, high = int(self._bins.low[j, code]), int(self._bins.high[j, code])
         if isinstance(scale, Categories):
-            return [(j, "==", scale.known[low] if low < len(scale.known) else None)]
-        if low > len(edges):
-            return [(j, "==", None)]
-        above = [(j, ">", scale.readable(edges[low - 1]))] if low else []
-        return above + ([(j, "<=", scale.readable(edges[high]))] if high < len(edges) else [])
+            return to_condition(j, name, "==", scale.known[low] if low < len(scale.known) else None)
+        return range_condition(j, name, self._bins.edges[j], low, high, scale.readable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +215,9 @@ class Bins:
         Training rows, and the bin of each value.
     categorical : (d,) array
     edges : tuple of arrays
-        Upper ends of all quarters but the last; none for categories.
+        Upper ends of all quarters but the last; None for categories.
+    quarters : (d,) array
+        How many quarters a feature has, which is also the bin of its missing values; 0 for categories.
     counts : (d,) array
         How many bins a feature has, including that of missing values.
     ordered, starts : (d, n) and (d, bins + 1) arrays
@@ -278,7 +228,8 @@ class Bins:
     values: Floats
     bins: Codes
     categorical: Bools
-    edges: tuple[Floats, ...]
+    edges: tuple[Any, ...]
+    quarters: Ints
     counts: Ints
     ordered: Floats
     starts: Ints
@@ -288,22 +239,20 @@ class Bins:
     @classmethod
     def learn(cls, values: Floats, categorical: Bools, whole: Bools | None = None) -> "Bins":
         """The bins of training rows; the edges of features in `whole` are whole numbers."""
-        kinds = zip(values.T, categorical, np.zeros(len(categorical), bool) if whole is None else whole, strict=True)
+        kinds = zip(values.T, categorical, categorical & False if whole is None else whole, strict=True)
         edges = tuple(
-            np.empty(0) if category else quartiles(column[~np.isnan(column)], whole=bool(rounded))
-            for column, category, rounded in kinds
+            None if category else edges_of(column, whole=bool(rounded)) for column, category, rounded in kinds
         )
-        bins = _locate(values, categorical, edges)
-        counts = np.where(categorical, bins.max(axis=0) + 1, [len(cuts) + 1 for cuts in edges])
-        counts = np.maximum(counts, bins.max(axis=0) + 1)
+        bins, quarters = _locate(values, edges), np.array([0 if cuts is None else len(cuts) + 1 for cuts in edges])
+        counts = np.maximum(quarters, bins.max(axis=0) + 1)
         tally = [np.bincount(column, minlength=counts.max()) for column in bins.T]
         starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
         ordered = np.ascontiguousarray(np.sort(values, axis=0).T)
-        return cls(values, bins, categorical, edges, counts, ordered, starts, *_bounds(counts, categorical))
+        return cls(values, bins, categorical, edges, quarters, counts, ordered, starts, *_bounds(counts, categorical))
 
     def locate(self, rows: Floats) -> Codes:
         """The bin of each value."""
-        return _locate(rows, self.categorical, self.edges)
+        return _locate(rows, self.edges)
 
     @property
     def codes(self) -> Ints:
@@ -311,19 +260,11 @@ class Bins:
         return np.where(self.categorical, self.counts, self.counts**2) + 1
 
     @cached_property
-    def conditions(self) -> tuple[Ints, Ints]:
+    def conditions(self) -> Ints:
         """All conditions: a feature, and the number of an edge of it, or -1 for equality with a category or missing."""
-        equal = self.categorical | (self.counts > self._quarters)
-        edges = [
-            np.append(np.arange(len(cuts)), [-1] * bool(same)) for cuts, same in zip(self.edges, equal, strict=True)
-        ]
-        numbers = np.concatenate(edges).astype(np.int64)
-        return np.repeat(np.arange(len(edges)), [len(cuts) for cuts in edges]), numbers
-
-    @cached_property
-    def _quarters(self) -> Ints:
-        """How many quarters each feature has, which is also the bin of its missing values; 0 for categories."""
-        return np.where(self.categorical, 0, [len(cuts) + 1 for cuts in self.edges])
+        kinds = enumerate(zip(self.quarters.tolist(), (self.counts > self.quarters).tolist(), strict=True))
+        pairs = [(j, edge) for j, (many, equal) in kinds for edge in (*range(many - 1), *[-1] * equal)]
+        return np.array(pairs, np.int64).reshape(-1, 2).T
 
     def extend(self, bins: Codes, anchors: Codes) -> Codes:
         """Codes after adding each condition that rows in these bins meet; 0 if that changes nothing."""
@@ -331,9 +272,9 @@ class Bins:
         own, old = bins[:, None, j], anchors[:, :, j]
         known = own < self.counts[j]
         equal, above, own = edge < 0, own > edge, np.where(known, own, 0)
-        kept = known & (self.categorical[j] | ((own >= self._quarters[j]) == equal))  # missing is above no edge
+        kept = known & (self.categorical[j] | ((own >= self.quarters[j]) == equal))  # missing is above no edge
         low = np.maximum(self.low[j, old], np.where(equal, own, np.where(above, edge + 1, 0)))
-        high = np.minimum(self.high[j, old], np.where(equal, own, np.where(above, self._quarters[j] - 1, edge)))
+        high = np.minimum(self.high[j, old], np.where(equal, own, np.where(above, self.quarters[j] - 1, edge)))
         high = np.maximum(low, high)  # of rows that cannot meet the condition
         after, before = self._size(j, low, high), self._size(j, self.low[j, old], self.high[j, old])
         codes = np.where(self.categorical[j], own, low * self.counts[j] + high) + 1
@@ -344,11 +285,10 @@ class Bins:
         return self.starts[j, high + 1] - self.starts[j, low]
 
 
-def _locate(values: Floats, categorical: Bools, edges: tuple[Floats, ...]) -> Codes:
-    bins = np.empty(values.shape, np.int32)
-    for j, column in enumerate(values.T):
-        bins[:, j] = column if categorical[j] else quarter_of(column, edges[j])
-    return bins
+def _locate(values: Floats, edges: Sequence[Any]) -> Codes:
+    return np.column_stack([bins_of(column, cuts) for column, cuts in zip(values.T, edges, strict=True)]).astype(
+        np.int32
+    )
 
 
 def _bounds(counts: Ints, categorical: Bools) -> tuple[Codes, Codes]:
@@ -441,8 +381,10 @@ class TableDraws:
         From rows of a matrix to predictions.
     outcomes : Outcomes
         Which predictions agree.
-    batch, seed : int
+    seed : int
     """
+
+    batch: ClassVar[int] = 100
 
     bins: Bins
     covered: CoveredRows
@@ -450,7 +392,6 @@ class TableDraws:
     labels: Array
     ask: Callable[[Floats], Array]
     outcomes: Outcomes
-    batch: int
     seed: int
     answers: Answers = field(default_factory=Answers)
     batches: dict[int, _Batch] = field(default_factory=dict)
@@ -466,12 +407,6 @@ class TableDraws:
         places, first = group((self.labels.astype(object),))
         return self.labels[first], places
 
-    @cached_property
-    def numbers(self) -> Floats:
-        """The known predictions as answers have them: numbers as they are, labels by their place."""
-        known = self.known[0]
-        return known if self.outcomes.of_numbers else np.arange(len(known), dtype=np.float64)
-
     def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
         """The feature of each condition, and the code of that feature once the condition is added."""
         return self.bins.conditions[0], self.bins.extend(self.cells[rows], anchors)
@@ -484,13 +419,14 @@ class TableDraws:
         """How many draws of each batch agree with the row; equal anchors are looked up once for all rows."""
         _, first, line = np.unique(wanted.key + mix(wanted.batch), return_index=True, return_inverse=True)
         labels, places = self.known
+        told = labels if self.outcomes.of_numbers else np.arange(len(labels), dtype=np.float64)
         pairs, pair = np.unique(line * len(labels) + places[wanted.row], return_inverse=True)
         line, place = np.divmod(pairs, len(labels))
         hits = np.empty(len(pairs), np.int64)
         for block in blocks(len(pairs), min(_LINES, _NUMBERS // (self.batch * self.width))):
             low, high = line[block.start], line[block.stop - 1] + 1
             answers = self._predict(wanted.anchors(first[low:high]), wanted.batch[first[low:high]])
-            agree = self.outcomes.agree(answers[line[block] - low], self.numbers[place[block], None])
+            agree = self.outcomes.agree(answers[line[block] - low], told[place[block], None])
             hits[block] = agree.sum(axis=1)
         return hits[pair]
 

@@ -1,8 +1,6 @@
 """Anchors of texts: sets of words that nearly always keep the prediction, whatever other words are masked."""
 
 from collections import Counter
-from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -13,10 +11,8 @@ from faithscope.explainers.anchors.search import (
     KEPT_IN_SEARCH,
     Answers,
     Keys,
-    Precise,
     Search,
     Wanted,
-    fresh_precision,
     mix,
 )
 from faithscope.explainers.base import Explainer, Progress, blocks
@@ -24,12 +20,11 @@ from faithscope.explainers.shared.outcomes import Outcomes
 from faithscope.explanations.base import claims
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
-from faithscope.inputs.checks import check_function, check_whole
+from faithscope.inputs.checks import check_function
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 from faithscope.inputs.seeds import row_digests
 
 _GROUP = 256  # documents searched at the same time
-_BATCH = 50  # draws in one batch
 _MARKS = 2**22  # words kept or masked, in one block
 
 
@@ -38,8 +33,8 @@ class TextAnchors(Explainer):
 
     A draw masks each other word with probability 1/2, all its occurrences together: it is replaced by `unknown`, which
     ``anchor-exp`` calls the UNK distribution. Sets are found by beam search with KL-LUCB (see `lucb.Search`). If no set
-    reaches the threshold, the text gets the most precise set that was tried: `explain_with_precision` shows which texts
-    these are.
+    reaches the threshold, the text gets the most precise set that was tried: `Highlights.claimed` shows which these
+    are.
 
     Parameters
     ----------
@@ -106,109 +101,58 @@ class TextAnchors(Explainer):
         progress : bool or callable, optional
             True shows how far it is; a function is called with the texts done, and all texts, after each block of them.
         """
-        return self._explain(to_documents(X), 0, progress)[0]
-
-    def explain_with_precision(
-        self, X: Any, *, samples: int = 1000, progress: Progress | None = None
-    ) -> Precise[Highlights]:
-        """Highlights, the precision of each on draws that the search has not seen, and its coverage of the texts.
-
-        Texts without words have precision 1.
-
-        Parameters
-        ----------
-        X, progress
-            As for `explain`.
-        samples : int
-            Number of draws that precision is measured on, rounded up to whole fifties.
-
-        Returns
-        -------
-        Precise
-            ``explanations``, ``precision`` and ``coverage``, which unpack in this order.
-        """
         documents = to_documents(X)
-        batches = -(-check_whole(samples, "samples") // _BATCH)
-        highlights, precision = self._explain(documents, batches, progress)
-        return Precise(highlights._labelled(X), precision, _coverage(highlights, documents))
-
-    def _explain(self, documents: list[str], batches: int, progress: Progress | None) -> tuple[Highlights, Floats]:
-        """Highlights and their precision, on fresh draws if there are batches of them; short texts come first."""
         words = {text: words_of(self.tokenizer, text) for text in documents}
         ordered = sorted(words, key=lambda text: len(words[text]))
         anchors: dict[str, tuple[list[str], float]] = {}
         times, done = Counter(documents), 0
         for block in blocks(len(ordered), _GROUP):
-            anchors.update(self._find([text for text in ordered[block] if words[text]], words, batches))
+            anchors.update(self._find([text for text in ordered[block] if words[text]], words))
             done += sum(times[text] for text in ordered[block])
             if progress is not None:
                 progress(done, len(documents))
         chosen = [anchors.get(text, ([], 1.0)) for text in documents]
-        precision = np.array([precision for _, precision in chosen], np.float64)
-        highlights = Highlights([anchor for anchor, _ in chosen], tokenizer=self.tokenizer)
-        return highlights._with(claimed=claims({"precision": precision})), precision
+        claimed = claims({"precision": [precision for _, precision in chosen]})
+        return Highlights([anchor for anchor, _ in chosen], tokenizer=self.tokenizer)._with(claimed=claimed)
 
-    def _find(self, texts: list[str], words: dict[str, list[str]], batches: int) -> dict[str, tuple[list[str], float]]:
-        """The words chosen of each text, none of which is empty, and their precision, on fresh draws if any."""
+    def _find(self, texts: list[str], words: dict[str, list[str]]) -> dict[str, tuple[list[str], float]]:
+        """The words chosen of each text, none of which is empty, and their precision by the draws of the search."""
         if not texts:
             return {}
         seeds = np.array([int.from_bytes(digest, "little") for digest in row_digests(self.seed, texts)], np.uint64)
-        tokens = [words[text] for text in texts]
-        masked = _MaskedTexts(tokens, self._outcomes.ask(texts), seeds, self._outcomes, _BATCH, self.unknown)
+        masked = _MaskedTexts(
+            [words[text] for text in texts], self._outcomes.ask(texts), seeds, self._outcomes, self.unknown
+        )
         rows = np.arange(len(texts))
         anchors, precision = self.search.run(masked, rows)
-        precision = fresh_precision(masked, rows, anchors, batches) if batches else precision
         chosen = [[masked.words[row][j] for j in np.flatnonzero(anchors[row])] for row in rows]
         return dict(zip(texts, zip(chosen, precision.tolist(), strict=True), strict=True))
 
 
-@dataclass(frozen=True, eq=False)
 class _MaskedTexts:
     """Texts with words masked, and the model's answers to them, each asked for once.
 
     Attributes
     ----------
-    tokens : list of lists of str
-        The words of each text, in order; every text has some.
-    labels, seeds : (n,) arrays
-        Predictions for the texts, and the seeds of their draws.
-    outcomes : Outcomes
-        The predictions of texts, and which of them agree.
-    batch : int
-    unknown : str
+    words : list of lists of str
+        The distinct words of each text.
+    written : list of pairs of arrays
+        The words of each text in order, and the place of each among the distinct ones.
+    count : (n,) array
+        How many distinct words each text has; `width` is the largest number.
     """
 
-    tokens: list[list[str]]
-    labels: Array
-    seeds: Keys
-    outcomes: Outcomes
-    batch: int
-    unknown: str
-    answers: Answers = field(default_factory=Answers)
+    batch = 50
 
-    @cached_property
-    def words(self) -> list[list[str]]:
-        """The distinct words of each text."""
-        return [list(dict.fromkeys(words)) for words in self.tokens]
-
-    @cached_property
-    def _written(self) -> list[tuple[Array, Ints]]:
-        """The words of each text in order, and the place of each among the distinct ones."""
-        places = [{word: place for place, word in enumerate(words)} for words in self.words]
-        return [
-            (np.array(words, object), np.array([known[word] for word in words]))
-            for words, known in zip(self.tokens, places, strict=True)
+    def __init__(self, tokens: list[list[str]], labels: Array, seeds: Keys, outcomes: Outcomes, unknown: str) -> None:
+        self.labels, self.seeds, self.outcomes, self.unknown = labels, seeds, outcomes, unknown
+        self.words = [list(dict.fromkeys(words)) for words in tokens]
+        self.written = [
+            (np.array(words, object), np.array(list(map({word: j for j, word in enumerate(own)}.get, words)), np.int64))
+            for words, own in zip(tokens, self.words, strict=True)
         ]
-
-    @cached_property
-    def count(self) -> Ints:
-        """How many distinct words each text has."""
-        return np.array([len(words) for words in self.words])
-
-    @cached_property
-    def width(self) -> int:
-        """The largest number of distinct words in a text."""
-        return int(self.count.max())
+        self.count = np.array(list(map(len, self.words)))
+        self.width, self.answers = int(self.count.max()), Answers()
 
     def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
         """Words that may be added: those of the text that are not in the set."""
@@ -223,8 +167,9 @@ class _MaskedTexts:
         """How many draws of each batch have the text's prediction."""
         hits = np.empty(len(wanted.row), np.int64)
         for block in blocks(len(hits), _MARKS // (self.batch * self.width)):
-            kept = self._draw(wanted.row[block], wanted.batch[block]) | (wanted.anchors(block) != 0)[:, None]
-            hits[block] = self._agree(wanted.row[block], kept).sum(axis=1)
+            rows = wanted.row[block]
+            kept = self._draw(rows, wanted.batch[block]) | (wanted.anchors(block) != 0)[:, None]
+            hits[block] = self._agree(rows, kept & (np.arange(self.width) < self.count[rows, None, None])).sum(axis=1)
         return hits
 
     def _draw(self, rows: Ints, numbers: Ints) -> Bools:
@@ -235,35 +180,15 @@ class _MaskedTexts:
 
     def _agree(self, rows: Ints, kept: Bools) -> Floats:
         """Whether each draw, given by the words that it keeps, has the text's prediction: 1 or 0."""
-        kept &= np.arange(self.width) < self.count[rows, None, None]
         keys = kept.astype(np.uint64) @ mix(np.arange(1, self.width + 1)) + mix(self.seeds[rows, None])
 
         def ask(positions: Ints) -> Floats:
+            """Of texts in which all words that are not kept are masked."""
             line, draw = np.divmod(positions, self.batch)
-            predictions = self.outcomes.ask(self._texts(rows[line], kept[line, draw]))
-            return self.outcomes.agree(predictions, self.labels[rows[line]]).astype(np.float64)
+            texts = []
+            for row, held in zip(rows[line].tolist(), kept[line, draw], strict=True):
+                words, places = self.written[row]
+                texts.append(" ".join(np.where(held[places], words, self.unknown)))
+            return self.outcomes.agree(self.outcomes.ask(texts), self.labels[rows[line]]).astype(np.float64)
 
         return self.answers.of(keys | np.uint64(1), ask)
-
-    def _texts(self, rows: Ints, kept: Bools) -> list[str]:
-        """Texts in which all words that are not kept are masked."""
-        texts = np.empty(len(rows), object)
-        order = np.argsort(rows, kind="stable")
-        for lines in np.split(order, np.flatnonzero(np.diff(rows[order])) + 1):
-            words, places = self._written[rows[lines[0]]]
-            texts[lines] = list(map(" ".join, np.where(kept[lines][:, places], words, self.unknown).tolist()))
-        return list(texts)
-
-
-def _coverage(highlights: Highlights, documents: list[str]) -> Floats:
-    """Share of the documents that hold all words of each anchor."""
-    holding: dict[str, set[int]] = {}
-    for row, words in enumerate(highlights.documents(documents)):
-        for word in words:
-            holding.setdefault(word, set()).add(row)
-    anchors = [highlights.item(row) for row in range(len(highlights))]
-    covered = {
-        anchor: len(set.intersection(*(holding[word] for word in anchor))) if anchor else len(documents)
-        for anchor in set(anchors)
-    }
-    return np.array([covered[anchor] / len(documents) for anchor in anchors], np.float64)

@@ -9,6 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
+from faithscope.inputs.array_types import Floats
 
 PREDICTED = (
     "class_index='predicted' explains a different class from row to row, so equal vectors may speak of different "
@@ -76,3 +77,20 @@ def names_per_class(features: Sequence[str], classes: Sequence[int], word: str =
     if len(classes) == 1:
         return list(features)
     return [f"{feature} | {word} {number}" for number in classes for feature in features]
+
+
+def of_classes(
+    values: Floats,
+    features: Sequence[str],
+    explainer: Any,
+    axes: tuple[int, ...] | None,
+    classes: Sequence[int] | None = None,
+    word: str = "class",
+) -> Importances:
+    """The vectors of an explainer, (n, classes, d), as its importances: one class, or output, after the other."""
+    count = values.shape[1]
+    names = names_per_class(features, (classes or range(count))[:count], word)
+    importances = importances_of(values.reshape(len(values), len(names)), names, axes)
+    class_index, who = explainer.class_index, type(explainer).__name__
+    remarks = own_classes(class_index, count if word == "class" else 1, who)
+    return importances._with(remarks=remarks, label=label_of(getattr(explainer, "model", None), class_index))

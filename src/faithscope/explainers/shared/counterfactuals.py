@@ -10,6 +10,7 @@ from faithscope.explainers.base import Explainer, Progress
 from faithscope.explainers.space import Dates, Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
+from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.dates import UNITS
 from faithscope.inputs.rows import rows_of
@@ -51,20 +52,17 @@ class FlippingExplainer(Explainer, ABC):
 
 
 def as_counterfactuals(
-    table: Space, points: Floats, rows: Floats, known: Floats, metric: Any, index: Any
-) -> Counterfactuals:
-    """Points and rows in the table's own values, with the metric of their distance and the labels of their rows."""
-    if len(points):
-        return Counterfactuals(table.decode(points), table.decode(rows), metric=metric)._with(index=index)
-    example = table.decode(known[:1])  # an empty table would not show the types of its columns
-    return Counterfactuals(example, example, metric=metric).take(slice(0))._with(index=index)
+    table: Space, points: Floats, rows: Floats, known: Floats, X: Any, where: Ints
+) -> tuple[Counterfactuals, Ints]:
+    """Points and rows in the table's own values, with Gower's metric and the rows' labels; and where these are."""
+    a, b = (points, rows) if len(points) else (known[:1], known[:1])  # an empty table would show no types of columns
+    found = Counterfactuals(table.decode(a), table.decode(b), metric=gower(table, known)).take(slice(len(points)))
+    return found._with(index=taken(index_of(X), where)), where
 
 
 def ranges(known: Floats) -> Floats:
     """The range of each column over the values that are not missing; 0 if all are."""
-    highest = np.where(np.isnan(known), -np.inf, known).max(axis=0)
-    lowest = np.where(np.isnan(known), np.inf, known).min(axis=0)
-    return np.where(highest >= lowest, highest - lowest, 0.0)
+    return np.asarray(np.nan_to_num(np.fmax.reduce(known, axis=0) - np.fmin.reduce(known, axis=0)))
 
 
 def gower(table: Space, known: Floats) -> Gower:
