@@ -46,11 +46,8 @@ def by_leaves(model: Any, features: int) -> bool:
 def _by_asking(model: Any, rows: Floats, background: Floats, members: Masks) -> Floats:
     """Asks the model about each different mixture once."""
     mixtures = np.where(members[:, :, None, :], rows[:, None, None, :], background)
-
-    def ask(asked: Floats) -> Floats:
-        return np.asarray(model.predict(asked), np.float64)[:, None]
-
-    answers = MixtureAnswers(ask, _differ, background[:32], ask(background[:32]))
+    shape = rows.shape[1], 1
+    answers = MixtureAnswers(lambda asked: np.asarray(model.predict(asked), np.float64)[:, None], _differ, shape)
     return np.asarray(answers(mixtures.reshape(-1, rows.shape[1])).reshape(mixtures.shape[:3]).mean(axis=2))
 
 

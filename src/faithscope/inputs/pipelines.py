@@ -21,6 +21,32 @@ _ADVICE = f"explain the pipeline on its own columns, fs.explainers.Shap(pipe, X)
 
 Columns = list[int]  # for each feature, the position of the column that it is made of
 
+_ALONE = (  # transformers of scikit-learn's that make every feature of one column, without a look at others
+    "Binarizer KBinsDiscretizer MaxAbsScaler MinMaxScaler MissingIndicator OneHotEncoder OrdinalEncoder "
+    "PowerTransformer QuantileTransformer RobustScaler SimpleImputer SplineTransformer StandardScaler TargetEncoder "
+    "VarianceThreshold SelectKBest SelectPercentile SelectFpr SelectFdr SelectFwe GenericUnivariateSelect RFE RFECV "
+    "SelectFromModel SequentialFeatureSelector"
+)
+
+
+def columns_of_features(transformer: Any) -> tuple[list[str], Columns]:
+    """The columns that a fitted transformer takes, and for each feature the position of the one that it is made of.
+
+    Raises if a step is not known to treat every column by itself: that it names a feature after one column does not
+    say so, since an imputer may look at other columns of the row.
+    """
+    names = _names_in(transformer)
+    ahead = [transformer]
+    for part in ahead:  # which grows
+        inner = [*getattr(part, "steps", ()), *getattr(part, "transformers_", getattr(part, "transformer_list", ()))]
+        ahead += [step[1] for step in inner if step[1] is not None and not isinstance(step[1], str)]
+        name = type(part).__name__
+        same = name == "FunctionTransformer" and part.func is None  # what a ColumnTransformer passes through
+        alone = inner or same or name in _ALONE.split()
+        if not alone or type(part).__module__.partition(".")[0] != "sklearn":
+            raise BadInput(f"{name} is not known to make every feature of one column alone.")
+    return names, _origins(transformer, list(range(len(names))), names)
+
 
 def features_of_columns(pipe: Any) -> dict[str, list[str]]:
     """The features that a fitted pipeline makes of each column, in the order of the columns."""

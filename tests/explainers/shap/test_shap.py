@@ -180,23 +180,24 @@ def without_margin():
     Shap(network, BACKGROUND, output="margin")
 
 
-NO_CLASSES = "Numbers have no classes: class_index must be None, or one of several outputs; got"
+NO_CLASSES = "A regression has no classes: class_index must be None; got"
 NO_CLASS = "class_index must be a class from 0 to 1"
 NUMBERS = 'DecisionTreeRegressor predicts numbers, not labels: use output="margin"'
 BAD_INPUT = [
     *[(shap_of(model, class_index=k), NO_CLASS) for model, k in (("boosted", 2), ("linear", -1), ("forest", "first"))],
     (shap_of(chance, class_index=True), NO_CLASS),
-    (shap_of("forest", output="label", class_index=1), "one of several outputs; got 1"),
+    (shap_of("forest", output="label", class_index=1), "class_index must be None; got 1"),
     (shap_of("forest", output="label", algorithm="tree"), 'Trees do not give output="label"'),
     (shap_of(lambda rows: ["yes"] * len(rows), output="label"), "predicts 'yes', which is no number"),
     (shap_of(chance, output="label"), "Predictions look continuous"),
     (lambda: Shap(fitted("linear").predict_proba, BACKGROUND, output="label"), "If these are class probabilities"),
     *[(lambda k=k: Shap(product(), BACKGROUND, class_index=k), NO_CLASSES) for k in (0, 1, "predicted")],
-    (lambda: Shap(product(2), BACKGROUND, class_index="predicted"), NO_CLASSES),
     (lambda: Shap(product(), BACKGROUND, output="label"), NUMBERS),
     (lambda: Shap(product().predict, BACKGROUND, output="label"), NUMBERS),
+    (lambda: Shap(product(2), BACKGROUND, class_index="predicted"), "None, or an output from 0 to 1; got 'predicted'"),
+    (lambda: Shap(product(3), BACKGROUND, class_index="predicted"), "None, or an output from 0 to 2; got 'predicted'"),
     (lost_categories, "cannot hold every category of these rows"),
-    (lambda: Shap(*categories(), output="margin", algorithm="tree"), "No trees over numbers are read from this"),
+    (lambda: Shap(*categories(), output="margin", algorithm="tree"), "splits on categories, which are not read"),
     (
         shap_of(chance, output="log-odds"),
         "must be one of 'margin', 'probability', 'label' or None; got 'log-odds'",
@@ -204,7 +205,7 @@ BAD_INPUT = [
     (shap_of(chance, algorithm="deep"), "algorithm must be one of"),
     (shap_of(chance, evaluations=23), "evaluations must be at least 2 per feature, which is 24; got 23"),
     (shap_of(chance, seed=-1), "seed must be a whole number of at least 0"),
-    (shap_of(chance, algorithm="tree"), "No trees over numbers are read from this function"),
+    (shap_of(chance, algorithm="tree"), "No trees are read from this function"),
     (lambda: Shap(chance, BACKGROUND).explain(ROWS[:, :3]), "Rows have 3 features but training rows have 12"),
     (shap_of(lambda rows: [0.5], output="margin"), "gave 1 outputs for 40 rows"),
 ]
@@ -219,14 +220,14 @@ def test_what_cannot_be_explained_is_refused():
     assert_refused({BadInput: BAD_INPUT, WrongType: WRONG_TYPE})
 
 
+def test_a_large_background_is_warned_of():
+    with pytest.warns(UserWarning, match="A background of 1,800 rows makes SHAP slow"):
+        Shap(chance, np.vstack([X, X]))
+
+
 def test_a_missing_package_is_named_with_its_extra_where_trees_need_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
     for algorithm in ("auto", "tree"):
         with pytest.raises(MissingExtra, match=r'pip install "faithscope\[shap\]"'):
             Shap(fitted("forest"), BACKGROUND, algorithm=algorithm)
     assert Shap(fitted("forest"), BACKGROUND, algorithm="permutation").explain(ROWS[:1]).values.shape == (1, 12)
-
-
-def test_small_outputs_beside_a_background_of_zeros_are_not_rounded_away():
-    found = Shap(lambda X: 1e-14 * X[:, 0], [[0.0, 0.0]]).explain([[5.0, 1.0]])
-    assert found.values.tolist() == [[pytest.approx(5e-14), 0.0]]

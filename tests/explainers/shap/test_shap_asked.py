@@ -78,7 +78,7 @@ def test_the_model_is_asked_about_a_small_domain_once():
     explainer = Shap(model, GRID[:40])
     before, rows = model.asked, np.unique(GRID, axis=0)
     explanations = explainer.explain(GRID[40:])
-    assert model.asked - before <= 3**5 + len(rows) + 32 * 40
+    assert model.asked - before <= 3**5 + len(rows) + coalitions._ASKED_AGAIN * 40
     assert explanations.asked + explanations.saved > 20 * explanations.asked
 
 
@@ -115,5 +115,5 @@ def test_a_model_that_draws_at_random_is_asked_about_every_mixture_and_again_eac
     alike, explainer = Shap(curved, FLAGS[:15]).explain(FLAGS[15:30]), Shap(noisy, FLAGS[:15])
     runs = [explainer.explain(FLAGS[15:30]) for _ in range(2)]
     assert runs[0].saved == 0
-    assert runs[0].asked > 1.9 * alike.saved
+    assert runs[0].asked >= alike.asked + alike.saved
     assert np.abs(runs[0].values - runs[1].values).max() > 0.01

@@ -153,8 +153,16 @@ def test_outputs_are_explained_by_their_shapley_values_and_missing_values_are_va
     assert explainer.output == (output or ("probability" if margin is None else "margin"))
     functions = {"margin": margin, "label": lambda asked: np.ravel(model.predict(asked))}
     assert_exact(explainer, functions.get(explainer.output) or model.predict_proba, background, rows)
-    if holes and name in PIPED and output != "label":
+    if holes and name in (*PIPED, "pipeline of histograms") and output != "label":
         assert explainer.algorithm == "tree"
+
+
+def test_functions_are_explained_by_their_shapley_values():
+    def function(rows):
+        return np.exp(rows[:, 0]) * rows[:, 1] - np.maximum(rows[:, 2], rows[:, 3]) ** 3
+
+    X, _ = sample(2)
+    assert_exact(Shap(function, X[:7], evaluations=2**D), function, X[:7], X[200:204])
 
 
 def test_an_unseen_category_reaches_the_model_as_it_is_beside_missing_ones():

@@ -18,6 +18,9 @@ Tell = Callable[[int], None]  # called with the number of rows done
 
 _CELLS = 2**22  # numbers in one call of the model
 _PAIR_CELLS = 2**21  # numbers in one block of pairs
+_KEPT = 2**16  # mixtures whose answers are kept from call to call
+_WORTHWHILE = 1 / 5  # share of mixtures that must be equal to others for their answers to be kept
+_ASKED_AGAIN = 64  # mixtures per call, at most, that are asked again to see whether their answer is the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +81,8 @@ class Game:
 class MixtureAnswers:
     """The model's answers to mixtures of rows; equal mixtures are asked about once.
 
-    Rows whose answer is known are asked about again in every call. If the answer is another, the model draws at random,
-    or has a state: from then on it is asked about every mixture.
+    Some mixtures of every call whose answer is known are asked about again. If the answer is another, the model draws
+    at random, or has a state: from then on it is asked about every mixture.
 
     Parameters
     ----------
@@ -87,8 +90,8 @@ class MixtureAnswers:
         From mixtures (n, d) to answers (n, outputs).
     differ : callable
         From answers, and other answers to the same mixtures, to which of them differ beyond rounding.
-    rows, answers : (k, d) and (k, outputs) arrays
-        What is asked about again, and its answers.
+    shape : tuple of int
+        d and outputs.
 
     Attributes
     ----------
@@ -98,22 +101,37 @@ class MixtureAnswers:
         Whether the model answered equal rows differently.
     """
 
-    def __init__(self, ask: Ask, differ: Callable[[Floats, Floats], Bools], rows: Floats, answers: Floats) -> None:
-        self._ask, self._differ, self._rows, self._answers = ask, differ, rows, answers
+    def __init__(self, ask: Ask, differ: Callable[[Floats, Floats], Bools], shape: tuple[int, int]) -> None:
+        self._ask, self._differ = ask, differ
         self.asked, self.saved, self.noisy = 0, 0, False
+        self._known = np.empty((0, shape[0]), np.int64)  # mixtures, as bits, all different
+        self._answers = np.empty((0, shape[1]))
 
     def __call__(self, mixtures: Floats) -> Floats:
-        """The answers (n, outputs) to mixtures (n, d). -0.0 is not 0.0: a model may tell."""
+        """The answers (n, outputs) to mixtures (n, d)."""
+        answers = None if self.noisy else self._once(mixtures)
+        if answers is None or self.noisy:
+            self.asked += len(mixtures)
+            return self._ask(mixtures)
+        return answers
+
+    def _once(self, mixtures: Floats) -> Floats:
+        """The answers, with one for mixtures that are equal. -0.0 is not 0.0: a model may tell."""
+        bits, before = np.where(np.isnan(mixtures), np.nan, mixtures).view(np.int64), len(self._known)
+        codes, first = group([np.concatenate([self._known, bits])])
+        new = first[before:] - before
+        others = np.delete(np.arange(len(mixtures)), new)
+        again = others[:: max(1, min(32, len(others)), -(-len(others) // _ASKED_AGAIN))]  # a few, evenly spread
+        asked = self._ask(mixtures[np.concatenate([new, again])])
+        every = np.concatenate([self._answers, asked[: len(new)]])
+        answers = every[codes[before:]]
+        self.noisy = bool(self._differ(asked[len(new) :], answers[again]).any())
+        self.asked += len(asked)
         if not self.noisy:
-            codes, first = group([np.where(np.isnan(mixtures), np.nan, mixtures).view(np.int64)])
-            asked = self._ask(np.concatenate([mixtures[first], self._rows]))
-            self.asked += len(asked)
-            self.noisy = bool(self._differ(asked[len(first) :], self._answers).any())
-            if not self.noisy:
-                self.saved += len(mixtures) - len(first)
-                return asked[codes]
-        self.asked += len(mixtures)
-        return self._ask(mixtures)
+            self.saved += len(mixtures) - len(asked)
+        if len(others) >= _WORTHWHILE * len(mixtures) and len(every) <= _KEPT:
+            self._known, self._answers = np.concatenate([self._known, bits[new]]), every
+        return answers
 
 
 # From the rows and the background rows of pairs, (p,) positions of either, and the features in which they differ,
@@ -121,23 +139,26 @@ class MixtureAnswers:
 Worths = Callable[[Ints, Ints, Ints], Floats]
 
 
-def differing(rows: Array, background: Array) -> Bools:
-    """In which features rows and background rows differ, (n, b, d); missing equals missing."""
-    a = rows[:, None]
-    return np.asarray((a != background) & ((a == a) | (background == background)))
+def differing(rows: Array, background: Array, players: Ints, columns: int) -> Bools:
+    """Which columns differ between rows and background rows in a feature made of them, (n, b, columns)."""
+    differ = np.zeros((len(rows), len(background), columns), bool)
+    for feature, column in enumerate(players.tolist()):
+        a, b = rows[:, None, feature], background[:, feature]
+        differ[:, :, column] |= (a != b) & ((a == a) | (b == b))  # missing equals missing
+    return differ
 
 
-def affordable(rows: Array, background: Array, budget: int) -> Bools:
+def affordable(rows: Array, background: Array, budget: int, players: Ints, columns: int) -> Bools:
     """Which rows (n,) have no more coalitions than the budget, on average over the background."""
     enough = np.ones(len(rows), bool)
     for block in blocks(len(rows), _PAIR_CELLS // background.size):
-        differ = differing(rows[block], background).sum(axis=2, dtype=np.float64)
+        differ = differing(rows[block], background, players, columns).sum(axis=2, dtype=np.float64)
         with np.errstate(over="ignore"):  # infinity is over budget
             enough[block] = (np.exp2(differ) - 2).mean(axis=1) <= budget
     return enough
 
 
-def pair_values(differ: Bools, worths: Worths, classes: int, *, wide: int, least: int = 1) -> Floats:
+def pair_values(differ: Bools, worths: Worths, classes: int, width: Callable[[int], int]) -> Floats:
     """Shapley values, (n, d, classes): the mean over the background of those of every pair.
 
     Parameters
@@ -146,15 +167,15 @@ def pair_values(differ: Bools, worths: Worths, classes: int, *, wide: int, least
         From `differing`.
     worths : callable
         The worths of coalitions; coalition c has the j-th differing feature if c has the bit 2^j.
-    wide, least : int
-        Numbers that a coalition needs in the largest array, and the least of a pair.
+    width : callable
+        From the number of coalitions of a pair to the size of the arrays that it needs.
     """
     sizes = differ.sum(axis=2)
     values = np.zeros((len(differ), differ.shape[2], classes))
     for size in np.unique(sizes[sizes > 0]).tolist():
         row, other = np.nonzero(sizes == size)
         features = np.nonzero(differ[row, other])[1].reshape(-1, size)
-        for block in blocks(len(row), _PAIR_CELLS // max(least, wide * 2**size)):
+        for block in blocks(len(row), _PAIR_CELLS // width(2**size)):
             shares = np.matmul(_shapley(size)[1], worths(row[block], other[block], features[block]))
             np.add.at(values, (row[block, None], features[block]), shares)
     return np.asarray(values / differ.shape[1])
@@ -175,9 +196,9 @@ def _shapley(features: int) -> tuple[Bools, Floats]:
 
 
 def asked_values(
-    rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell, starts: Floats, budget: int
-) -> tuple[Floats, float]:
-    """Shapley values, (n, d, classes), by asking the model about all coalitions, about `budget` per row; their error.
+    rows: Floats, gains: Floats, background: Floats, starts: Floats, ask: Ask, tell: Tell, budget: int
+) -> Floats:
+    """Shapley values, (n, d, classes), by asking the model about all coalitions, about `budget` per row.
 
     Parameters
     ----------
@@ -203,6 +224,6 @@ def asked_values(
 
     step = _PAIR_CELLS // (background.size * min(2**features, max(budget, 1)))
     for block in blocks(len(gains), step, lambda done, _: tell(done)):
-        differ = differing(rows[block], background)
-        values[block] = pair_values(differ, worths, gains.shape[1], wide=features)
-    return values, 0.0
+        differ = differing(rows[block], background, np.arange(features), features)
+        values[block] = pair_values(differ, worths, gains.shape[1], lambda coalitions: features * coalitions)
+    return values

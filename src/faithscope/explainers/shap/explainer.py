@@ -1,8 +1,7 @@
 """SHAP: how far each feature moves the model's output away from its mean over a background."""
 
 import warnings
-from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from math import ceil, log10
 from types import MappingProxyType
 from typing import Any, Literal
@@ -13,7 +12,14 @@ from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, settings_line
 from faithscope.explainers.shap.coalitions import Game, MixtureAnswers, Tell, affordable, asked_values
 from faithscope.explainers.shap.trees import Trees, is_off
-from faithscope.explainers.shared.classes import chosen_classes, of_classes, warn_if_predicted
+from faithscope.explainers.shared.classes import (
+    chosen_classes,
+    importances_of,
+    label_of,
+    names_per_class,
+    own_classes,
+    warn_if_predicted,
+)
 from faithscope.explainers.space import Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
@@ -23,13 +29,15 @@ from faithscope.inputs.models import Model
 from faithscope.inputs.seeds import canonical
 from faithscope.runtime.memory import in_memory, need
 
+_LARGE = 1_000  # background rows above which explaining is slow
+_LOST = "The background's columns cannot hold every category of these rows"
+_SAME = "Give them the same categories, or plain strings."
 _UNROUNDED = 60  # decimals, of which no output is too small to have some
 _TABLE = 2**14  # coalitions per row that are tried by default if trees give all of them at once
 _NOISY = (
     "the model answers equal rows differently, so these importances are noisy: computed again, they would be others"
 )
 Output = Literal["margin", "probability", "label"]
-_AGAIN = 32  # background rows that the model is asked about again, to see whether its answer is the same
 _CHECKED = 20  # background rows for which values of the trees are compared with the model
 
 
@@ -63,10 +71,11 @@ class Shap(Explainer):
         margin is that of class 1, and class 0 has its negative. The predicted class is the class of highest output. A
         regressor, such as scikit-learn's, has no classes: None explains its output, or every one of several.
     algorithm : {"auto", "tree", "permutation"}
-        ``"tree"`` reads the trees of a model over numbers: scikit-learn's, XGBoost's, LightGBM's and CatBoost's. Sums
-        of trees are explained exactly, by the interventional tree SHAP of the package ``shap``; probabilities of
-        boosted trees, which are no sums, by a table of all coalitions. ``"auto"`` takes ``"tree"`` if the trees give
-        the model's outputs, else, as for a pipeline, ``"permutation"``, which asks the model about coalitions; the
+        ``"tree"`` reads the trees of a model: scikit-learn's, XGBoost's, LightGBM's and CatBoost's, also at the end of
+        a pipeline whose other steps make every feature of one column, as scaling, encoding and imputing do. Sums of
+        trees are explained exactly, by the interventional tree SHAP of the package ``shap``, or leaf by leaf if several
+        features are made of one column; probabilities of boosted trees, which are no sums, by a table of all
+        coalitions. ``"auto"`` takes ``"tree"`` if the trees give the model's outputs, else ``"permutation"``; the
         attribute `algorithm` says which. ``"permutation"`` needs no package.
     evaluations : int, optional
         Coalitions of features that are tried per row, each on the whole background. By default 20 per feature for
@@ -114,13 +123,15 @@ class Shap(Explainer):
         self.model, self.class_index, self.error = model, class_index, 0.0
         self.asked, self.saved = 0, 0
         self._output_given, self._algorithm_given = output, algorithm
-        self.output = output or ("margin" if self._asked.has_margin else "probability")
-        if output == "label" and self._asked.kind == "regressor":
-            raise BadInput(f'{self._asked.name} predicts numbers, not labels: use output="margin".')
+        asked = self._asked
+        self.output = output or ("margin" if asked.has_margin else "probability")
+        if output == "label" and asked.kind == "regressor":
+            raise BadInput(f'{asked.name} predicts numbers, not labels: use output="margin", which explains them.')
         self.evaluations, self.seed = evaluations, check_whole(seed, "seed", least=0)
         self.X_background = X_background
         self.table = Space.learn(X_background)
         self.background = self.table.encode(X_background)
+        _warn_of_time(len(self.background))
         self._known = self._outputs(self.background, self.table)
         self.expected_value: Floats = self._known.mean(axis=0)
         self._classes = self._computed_classes(self._known.shape[1])
@@ -129,11 +140,13 @@ class Shap(Explainer):
         self._decimals = 12 - ceil(log10(largest)) if largest else _UNROUNDED
         self._trees = self._find_trees(algorithm)
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
-        # Coalitions that may be tried per row.
-        self._budget = 20 * len(self.table.names) if evaluations is None else check_whole(evaluations, "evaluations")
+        self._budget = 20 * len(self.table.names)  # coalitions that may be tried per row
+        if evaluations is not None:
+            self._budget = check_whole(evaluations, "evaluations")
         self._table_budget = _TABLE if evaluations is None else self._budget
+        self._game: Game | None = None
         if not self._trees and 2 ** len(self.table.names) - 2 > self._budget:
-            _ = self._game  # raises if there are too few evaluations
+            self._sampled()  # raises if there are too few evaluations
 
     def __repr__(self) -> str:
         """The output and the algorithm as they were chosen, not as they were given."""
@@ -180,18 +193,20 @@ class Shap(Explainer):
                 progress(len(place) * done // len(rows), len(place))
 
         *both, answers = self._values(rows, full, table, tell)
-        if predicted:  # the class of the highest output
-            highest = full.argmax(axis=1)[:, None, None]
-            both = [np.take_along_axis(part, highest, axis=2) for part in both]
-        values, errors = (part.transpose(0, 2, 1)[place] for part in both)  # one class after the other
+        highest = full.argmax(axis=1)[:, None, None]  # the class that is predicted
+        values, errors = (np.take_along_axis(part, highest, axis=2) if predicted else part for part in both)
         error, asked = float(errors.max(initial=0.0)), answers.asked + len(rows)
         self.error = max(self.error, error)
         self.asked, self.saved = self.asked + asked, self.saved + answers.saved
         word = "output" if self._asked.kind == "regressor" else "class"
-        importances = of_classes(values, self.table.names, self, self.table.axes, self._classes, word)
-        remarks = (*importances.remarks, _NOISY) if answers.noisy else importances.remarks
-        importances = importances._with(error=error, remarks=remarks, asked=asked, saved=answers.saved)
-        return importances._labelled(X), errors.reshape(importances.values.shape)
+        names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
+        importances = importances_of(_as_vectors(values[place]), names, self.table.axes)
+        remarks = (
+            *own_classes(self.class_index, len(names) // len(self.table.names) if word == "class" else 1, "Shap"),
+            *((_NOISY,) if answers.noisy else ()),
+        )
+        told = {"asked": asked, "saved": answers.saved, "label": label_of(self.model, self.class_index)}
+        return importances._with(error=error, remarks=remarks, **told)._labelled(X), _as_vectors(errors[place])
 
     def _computed_classes(self, classes: int) -> list[int]:
         """The classes whose values are computed: those explained, or all if the predicted class is explained.
@@ -199,13 +214,17 @@ class Shap(Explainer):
         The outputs of a regressor are all explained by default, and none of them is predicted.
         """
         class_index, regressor = self.class_index, self._asked.kind == "regressor"
-        number = regressor and (classes == 1 or isinstance(class_index, str))
-        if class_index is not None and (self.output == "label" or number):
-            raise BadInput(
-                f"Numbers have no classes: class_index must be None, or one of several outputs; got {class_index!r}."
-            )
-        if class_index is None and (regressor or self.output == "label"):
+        if self.output == "label":
+            if class_index is not None:
+                raise BadInput(
+                    f'output="label" explains the label itself: class_index must be None; got {class_index!r}.'
+                )
+            return [0]
+        if regressor and class_index is None:
             return list(range(classes))
+        if regressor and (classes == 1 or isinstance(class_index, str)):
+            which = "None" if classes == 1 else f"None, or an output from 0 to {classes - 1}"
+            raise BadInput(f"A regression has no classes: class_index must be {which}; got {class_index!r}.")
         chosen = chosen_classes(class_index, classes)
         return list(range(classes)) if chosen is None else chosen
 
@@ -229,40 +248,53 @@ class Shap(Explainer):
         gains = full[:, self._classes] - self.expected_value[self._classes]
         left = np.ones(len(rows), bool)
         if self._trees is not None:
-            cells = self._trees.forest.cells(rows)
+            cells, columns = self._trees.cells(rows, table), rows.shape[1]
             misread = is_off(self._trees(cells), full, self._scale)
-            chosen = ~misread & self._trees.affordable(cells, self._table_budget)
-            values[chosen] = self._trees.values(cells[chosen], tell)
+            chosen = ~misread & self._trees.affordable(cells, columns, self._table_budget)
+            values[chosen] = self._tidy(self._trees.values(cells[chosen], columns, tell))
             misread[chosen] = is_off(values[chosen].sum(axis=1), gains[chosen], self._scale)
             if self._algorithm_given == "tree" and misread.any():
                 raise self._misreading()
             left = ~chosen | misread
+        answers = self._answers(table)
+        if left.any():
+            done = len(rows) - int(left.sum())
+            values[left], errors[left] = self._by_coalitions(rows[left], gains[left], answers, lambda n: tell(done + n))
+        return values, errors, answers
+
+    def _answers(self, table: Space) -> MixtureAnswers:
+        """The model's outputs for mixtures, of the computed classes, beyond those expected."""
 
         def ask(masked: Floats) -> Floats:
-            return (self._outputs(masked, table) - self.expected_value)[:, self._classes]
+            return self._outputs(masked, table)[:, self._classes] - self.expected_value[self._classes]
 
-        background, starts = self.background, (self._known - self.expected_value)[:, self._classes]
-        differ = partial(is_off, scale=self._scale)
-        answers = MixtureAnswers(ask, differ, background[:_AGAIN], starts[:_AGAIN])
-        every = left & affordable(rows, background, self._budget)
-        done = len(rows) - int(left.sum())
+        shape = self.background.shape[1], len(self._classes)
+        return MixtureAnswers(ask, partial(is_off, scale=self._scale), shape)
 
-        def told(count: int) -> None:
-            tell(done + count)
+    def _by_coalitions(self, rows: Floats, gains: Floats, answers: MixtureAnswers, tell: Tell) -> tuple[Floats, Floats]:
+        """Values and errors by asking the model about coalitions: all if that is affordable, else a sample."""
+        background, features = self.background, rows.shape[1]
+        values, errors = np.zeros((2, *rows.shape, len(self._classes)))
+        every = affordable(rows, background, self._budget, np.arange(features), features)
+        if every.any():
+            starts = (self._known - self.expected_value)[:, self._classes]
+            values[every] = asked_values(rows[every], gains[every], background, starts, answers, tell, self._budget)
+        if not every.all():
+            done = int(every.sum())
+            values[~every], errors[~every] = self._sampled().values(
+                rows[~every], gains[~every], background, answers, lambda n: tell(done + n)
+            )
+        return self._tidy(values), np.round(errors, self._decimals)
 
-        for chosen, sampled in ((every, False), (left & ~every, True)):
-            if chosen.any():
-                how = self._game.values if sampled else partial(asked_values, starts=starts, budget=self._budget)
-                values[chosen], errors[chosen] = how(rows[chosen], gains[chosen], background, answers, told)
-                done += int(chosen.sum())
-        if not (self._trees and self._trees.shap):  # 0 has no rounding error or sign; values by shap stay as they are
-            values = np.round(values, self._decimals) + 0.0
-        return values, np.round(errors, self._decimals), answers
+    def _tidy(self, values: Floats) -> Floats:
+        """Values rounded, so that 0 has no rounding error or sign; values by shap stay as they are."""
+        return values if self._trees and self._trees.shap else np.round(values, self._decimals) + 0.0
 
-    @cached_property
-    def _game(self) -> Game:
+    def _sampled(self) -> Game:
         """The coalitions that are drawn for rows of which not all can be tried."""
-        return Game.permutations(len(self.table.names), self._budget, self.seed)
+        if self._game is None:
+            self._game = Game.permutations(len(self.table.names), self._budget, self.seed)
+        return self._game
 
     def _find_trees(self, algorithm: str) -> "Trees | None":
         plain_function = not hasattr(self.model, "predict")
@@ -273,7 +305,7 @@ class Shap(Explainer):
                 raise BadInput('Trees do not give output="label": use algorithm="permutation".')
             trees = Trees.read(self.model, self.table, self.background, self._known, self._classes)
             gains = (self._known[:_CHECKED] - self.expected_value)[:, self._classes]
-            values = trees.values(trees.background[:_CHECKED])
+            values = trees.values(trees.background[:_CHECKED], len(self.table.names))
             if is_off(values.sum(axis=1), gains, self._scale).any():
                 raise self._misreading()
         except BadInput:
@@ -292,11 +324,24 @@ class Shap(Explainer):
 def _refuse_lost(table: Space, rows: Floats) -> None:
     """Raise if a category does not survive decoding: a categorical column of pandas turns other categories into NaN."""
     strange = rows[(rows > [np.inf if known is None else len(known) for known in table.categories]).any(axis=1)]
-    # Every library has an error of its own, and pandas warns.
-    with warnings.catch_warnings(action="ignore"), suppress(Exception):
-        if not len(strange) or ((table.encode(table.decode(strange)) == strange) | ~table.categorical).all():
-            return
-    raise BadInput(
-        "The background's columns cannot hold every category of these rows: give them the same categories, or plain "
-        "strings."
-    )
+    try:
+        with warnings.catch_warnings(action="ignore"):  # pandas warns, and will raise
+            again = table.encode(table.decode(strange)) if len(strange) else strange
+    except Exception as problem:  # every library has an error of its own
+        raise BadInput(f"{_LOST} ({problem}). {_SAME}") from problem
+    for row, j in np.argwhere((again != strange) & table.categorical):
+        value = table.scales[j].decode(strange[[row], j])[0]
+        raise BadInput(f"{_LOST}: {value!r} in {table.names[j]!r}. {_SAME}")
+
+
+def _as_vectors(values: Floats) -> Floats:
+    """Values (n, d, classes) as one vector per row, one class after the other."""
+    return values.transpose(0, 2, 1).reshape(len(values), values.shape[1] * values.shape[2])
+
+
+def _warn_of_time(rows: int) -> None:
+    if rows > _LARGE:
+        warnings.warn(
+            f"A background of {rows:,} rows makes SHAP slow, since time grows with it: draw a hundred of them.",
+            stacklevel=3,
+        )

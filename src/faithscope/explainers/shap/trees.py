@@ -1,8 +1,9 @@
-"""SHAP values of trees: of their sums by the package shap, of functions of these sums by all mixtures."""
+"""SHAP values of trees: of their sums by the package shap or by leaves, of functions of these sums by all mixtures."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from faithscope.explainers.space import Space
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import has_trees, read_forest
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
+from faithscope.inputs.pipelines import columns_of_features
 
 _TREE_ROWS = 64  # in one call of shap, which prints a progress bar of its own if a call takes long
 _TREE_NODES = 2**15 - 1  # shap keeps the place of a node in 16 bits, and crashes on larger trees
@@ -27,22 +29,31 @@ _WRONG = 1e-4  # share of the largest output: boosters in single precision are o
 class Trees:
     """The forest of a model, and how the model's outputs follow from its sums.
 
+    Of a pipeline that makes every feature of one column, a mixture of two rows has for features those of either row.
+    So the trees are explained on the features, with columns as players: all features of a column come or stay together.
+
     Attributes
     ----------
     forest : Forest
-    link : str
-        How the model's outputs follow from the sums: a name in `LINKS`.
+    transform : callable, optional
+        From rows as the model reads them to the features that its trees read.
+    players : (features,) array of int
+        The column that each feature is made of.
+    link : callable
+        From sums to the model's outputs.
     outputs : int
     classes : list of int
         The outputs explained.
     background : (b, features) array
         The cells of the background rows.
     shap : list of shap.TreeExplainer
-        One per class, with only the trees that add to it; empty unless outputs are sums.
+        One per class, with only the trees that add to it; empty unless outputs are sums and players features.
     """
 
     forest: Forest
-    link: str
+    transform: Callable[[Any], Any] | None
+    players: Ints
+    link: "Link"
     outputs: int
     classes: list[int]
     background: Codes
@@ -51,51 +62,105 @@ class Trees:
     @classmethod
     def read(cls, model: Any, table: Space, background: Floats, known: Floats, classes: Sequence[int]) -> "Trees":
         """The trees of a model, whose outputs for the background are known; raises if they do not give these."""
-        model = getattr(model, "best_estimator_", model)
-        name = type(model).__name__
-        if not has_trees(model) or table.categorical.any():
-            raise BadInput(f'No trees over numbers are read from this {name}: use algorithm="permutation".')
-        forest, features = read_forest(model), len(table.names)
-        if forest.features != features:
-            raise BadInput(f"This {name} has {forest.features} features, and rows have {features}: pass the same.")
-        cells = forest.cells(background)
+        pipe = getattr(model, "best_estimator_", model)
+        piped = hasattr(pipe, "steps") and len(pipe.steps) > 1
+        trees = pipe.steps[-1][1] if piped else pipe
+        name = type(trees).__name__
+        if not has_trees(trees):
+            raise BadInput(f'No trees are read from this {name}: use algorithm="permutation".')
+        forest = read_forest(trees)
+        players, transform = np.arange(len(table.names)), None
+        if piped:
+            # What a sparse matrix leaves out is missing to XGBoost, and 0 to all others.
+            absent = np.nan if type(trees).__module__.startswith("xgboost") else 0.0
+            transform = partial(_dense, pipe[:-1].transform, absent)
+            players = _players(pipe[:-1], table)
+        elif table.categorical.any():
+            raise BadInput('Trees are read over numbers only, not over categories: use algorithm="permutation".')
+        if forest.features != len(players):
+            raise BadInput(f"This {name} has {forest.features} features, and rows have {len(players)}: pass the same.")
+        cells = forest.cells(_features(background, table, transform))
         link = _link(forest.sums(cells), known, name)
-        if link != "plain" and features > _BITS:
+        alone = link is plain and len(set(players.tolist())) == len(players)
+        if not alone and len(table.names) > _BITS:
             raise BadInput(f'Trees over more than {_BITS} columns are not read here: use algorithm="permutation".')
-        shap = _shap_of(forest, cells, classes) if link == "plain" else []
-        return cls(forest, link, known.shape[1], list(classes), cells, shap)
+        shap = _shap_of(forest, cells, classes) if alone else []
+        return cls(forest, transform, players, link, known.shape[1], list(classes), cells, shap)
+
+    def cells(self, rows: Floats, table: Space) -> Codes:
+        """Rows of the table's matrix as the trees tell them apart."""
+        return self.forest.cells(_features(rows, table, self.transform))
 
     def __call__(self, cells: Codes) -> Floats:
         """The outputs for rows, as the trees were read: (n, outputs)."""
-        return LINKS[self.link](self.forest.sums(cells), self.outputs)
+        return self.link(self.forest.sums(cells), self.outputs)
 
-    def affordable(self, cells: Codes, budget: int) -> Bools:
+    def affordable(self, cells: Codes, columns: int, budget: int) -> Bools:
         """Which rows (n,) can be explained within the budget of coalitions per row; sums of trees need none."""
-        return np.ones(len(cells), bool) if self.shap else affordable(cells, self.background, budget)
+        if self.link is plain:
+            return np.ones(len(cells), bool)
+        return affordable(cells, self.background, budget, self.players, columns)
 
-    def values(self, cells: Codes, tell: Tell = lambda done: None) -> Floats:
+    def values(self, cells: Codes, columns: int, tell: Tell = lambda done: None) -> Floats:
         """SHAP values, (n, columns, classes)."""
-        values = np.zeros((*cells.shape, len(self.classes)))
-        for block in blocks(len(cells), _TREE_ROWS, lambda done, _: tell(done)):
-            part = cells[block]
+        values = np.zeros((len(cells), columns, len(self.classes)))
+        step = _TREE_ROWS if self.link is not plain or self.shap else _PAIRS // (len(self.background) * columns)
+        for block in blocks(len(cells), step, lambda done, _: tell(done)):
             if self.shap:
-                values[block] = self._by_shap(part)
-                continue
-            differ, worths = differing(part, self.background), partial(self._mixtures, part)
-            least = len(self.forest.leaves.low)
-            values[block] = pair_values(differ, worths, len(self.classes), least=least, wide=self.outputs)
+                values[block][:, self.players] = self._by_shap(cells[block])
+            elif self.link is plain:
+                values[block] = self._by_leaves(cells[block], columns)
+            else:
+                values[block] = self._by_mixtures(cells[block], columns)
         return values + 0.0
 
     def _by_shap(self, cells: Codes) -> Floats:
         codes = np.where(cells < 0, np.nan, cells)
         values = [explainer.shap_values(codes, check_additivity=False) for explainer in self.shap]
-        # A single sum is that of class 1, and class 0 has its negative.
-        single = len(self.forest.base) == 1 and self.outputs == 2
-        signs = [-1 if single and number == 0 else 1 for number in self.classes]
+        signs = self._signs
         return np.stack([sign * part for sign, part in zip(signs, values, strict=True)], axis=2)
 
+    @property
+    def _signs(self) -> list[int]:
+        """-1 for class 0 of a single sum, which is that of class 1."""
+        single = len(self.forest.base) == 1 and self.outputs == 2
+        return [-1 if single and number == 0 else 1 for number in self.classes]
+
+    def _by_leaves(self, cells: Codes, columns: int) -> Floats:
+        """Values of sums, added up over the leaves that mixtures reach.
+
+        A leaf that is reached by mixtures which have r columns of the row and s others of the background row adds
+        ``v (r - 1)! s! / (r + s)!`` to the value of each of the r columns, and takes ``v r! (s - 1)! / (r + s)!`` from
+        each of the s: Shapley's formula for the game that is worth v where all r and none of the s have joined.
+        """
+        pairs = (part.ravel() for part in np.indices((len(cells), len(self.background))))
+        row, leaf, own, others = self._reached(cells, *pairs)
+        row //= len(self.background)
+        r, s = (np.bitwise_count(part).astype(np.int64) for part in (own, others))
+        most = int((r + s).max(initial=0)) + 1
+        share = np.array([[1 / comb(r + s, r) for s in range(most)] for r in range(most)])[r, s]
+        worth = self._leaf_values[leaf][:, [number if len(self.forest.base) > 1 else 0 for number in self.classes]]
+        values = np.zeros((len(cells), columns, worth.shape[1]))
+        for j in range(columns):
+            for part, size, sign in ((own, r, 1), (others, s, -1)):
+                at = np.flatnonzero(part >> j & 1)
+                added = sign * share[at] / size[at]
+                for number, weights in enumerate(worth[at].T):
+                    values[:, j, number] += np.bincount(row[at], added * weights, len(cells))
+        return values / len(self.background) * self._signs
+
+    def _by_mixtures(self, cells: Codes, columns: int) -> Floats:
+        """Values of functions of sums, by the outputs of all mixtures."""
+
+        def worths(row: Ints, other: Ints, changed: Ints) -> Floats:
+            return self.link(self._mixtures(cells, row, other, changed), self.outputs)[:, :, self.classes]
+
+        leaves, wide = len(self._leaf_values), self.outputs
+        differ = differing(cells, self.background, self.players, columns)
+        return pair_values(differ, worths, len(self.classes), lambda coalitions: max(leaves, wide * coalitions))
+
     def _mixtures(self, cells: Codes, row: Ints, other: Ints, changed: Ints) -> Floats:
-        """The outputs explained for all mixtures of each pair, by the sums of the trees: (p, 2^k, classes).
+        """The sums of the trees for all mixtures of each pair: (p, 2^k, sums).
 
         A leaf is reached by the mixtures that have the row's values of some columns R, and the background's values of
         some other columns B. So it adds ``value · Π_{j in R} s_j · Π_{j in B} (1 - s_j)``, with s_j = 1 for members of
@@ -103,14 +168,7 @@ class Trees:
         for each coalition, over its subsets.
         """
         many, size = changed.shape
-        mine, theirs = self._open(cells), self._open(self.background)
-        found = []
-        for block in blocks(many, _PAIRS // mine.shape[1]):
-            a, b = mine[row[block]], theirs[other[block]]
-            pair, leaf = np.nonzero((a | b) == -1)  # each column lets in the value of either row
-            a, b = a[pair, leaf], b[pair, leaf]
-            found.append((pair + block.start, leaf, a & ~b, b & ~a))
-        pair, leaf, *sets = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        pair, leaf, *sets = self._reached(cells, row, other)
         own, others = (sum((part >> changed[pair, j] & 1) << j for j in range(size)) for part in sets)
         signs = np.ones(len(pair))
         while others.any():
@@ -120,28 +178,77 @@ class Trees:
             pair, leaf = np.concatenate([pair, pair[more]]), np.concatenate([leaf, leaf[more]])
             own = np.concatenate([own, own[more] | lowest[more]])
             others, signs = np.concatenate([others, others[more]]), np.concatenate([signs, -signs[more]])
-        at, values = pair << size | own, self.forest.leaf_values[self.forest.leaves.node]
-        table = np.stack([np.bincount(at, signs * v[leaf], many << size) for v in values.T], axis=-1)
+        at = pair << size | own
+        table = np.stack([np.bincount(at, signs * v[leaf], many << size) for v in self._leaf_values.T], axis=-1)
         for j in range(size):
             halves = table.reshape(-1, 2, 2**j, table.shape[1])
             halves[:, 1] += halves[:, 0]
-        sums = table.reshape(many, 1 << size, -1) + self.forest.base / self.forest.divisor
-        return LINKS[self.link](sums, self.outputs)[:, :, self.classes]
+        return table.reshape(many, 1 << size, -1) + self.forest.base / self.forest.divisor
+
+    def _reached(self, cells: Codes, row: Ints, other: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """Leaves that mixtures of pairs reach: pair, leaf, the columns that must be the row's, and the other row's.
+
+        Sets of columns are bits. A leaf is reached if each column lets in the value of either row.
+        """
+        mine, theirs = self._open(cells), self._open(self.background)
+        found = []
+        for block in blocks(len(row), _PAIRS // mine.shape[1]):
+            a, b = mine[row[block]], theirs[other[block]]
+            pair, leaf = np.nonzero((a | b) == -1)
+            a, b = a[pair, leaf], b[pair, leaf]
+            found.append((pair + block.start, leaf, a & ~b, b & ~a))
+        pair, leaf, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return pair, leaf, own, others
 
     def _open(self, cells: Codes) -> Ints:
         """The columns whose values let rows into leaves, as bits: (n, leaves); -1 if all do."""
         leaves = self.forest.leaves
         bits = np.full((len(cells), len(leaves.low)), -1)
-        for j, cell in enumerate(cells.T[:, :, None]):
+        for j, column in enumerate(self.players.tolist()):
+            cell = cells[:, j, None]
             inside = (leaves.low[:, j] <= cell) & (cell <= leaves.high[:, j]) | (leaves.missing[:, j] & (cell < 0))
-            bits &= np.where(inside, -1, ~(1 << j))
+            bits &= np.where(inside, -1, ~(1 << column))
         return bits
+
+    @cached_property
+    def _leaf_values(self) -> Floats:
+        """What each leaf adds to the sums: (leaves, k)."""
+        forest = self.forest
+        return forest.leaf_values[forest.leaves.node]
 
 
 def is_off(outputs: Floats, wanted: Floats, scale: float) -> Bools:
     """Which rows (n,) have other outputs than those wanted, beyond rounding to single precision at their scale."""
     least = _WRONG * np.abs(wanted).max(axis=1, initial=scale)
     return np.asarray(np.abs(outputs - wanted).max(axis=1, initial=0.0) > least)
+
+
+def _players(transformer: Any, table: Space) -> Ints:
+    """The column of the table that each feature of a transformer is made of."""
+    names, columns = columns_of_features(transformer)
+    if not hasattr(transformer, "feature_names_in_"):
+        return np.array(columns)
+    if len(set(table.names)) < len(table.names) or not set(names) <= set(table.names):
+        raise BadInput("The background does not have the columns that the pipeline was fitted on: pass the same.")
+    return np.array([table.names.index(names[column]) for column in columns])
+
+
+def _features(rows: Floats, table: Space, transform: Callable[[Any], Any] | None) -> Floats:
+    """Rows of the table's matrix as the features that trees read."""
+    if transform is None or not len(rows):
+        return rows
+    return np.asarray(transform(table.decode(rows)), np.float64)
+
+
+def _dense(transform: Callable[[Any], Any], absent: float, rows: Any) -> Any:
+    """What a pipeline makes of rows; of a sparse matrix, with `absent` for what it leaves out."""
+    made = transform(rows)
+    if not hasattr(made, "tocoo"):
+        return made
+    held = made.tocoo()
+    dense = np.full(held.shape, absent)
+    dense[held.row, held.col] = held.data
+    return dense
 
 
 def _shap_of(forest: Forest, cells: Codes, classes: Sequence[int]) -> list[Any]:
@@ -189,20 +296,32 @@ def plain(sums: Floats, outputs: int) -> Floats:
     return sums if sums.shape[-1] == outputs else np.concatenate([-sums, sums], axis=-1)
 
 
-LINKS: Mapping[str, Callable[[Floats, int], Floats]] = {
-    "plain": plain,
-    "logistic": lambda sums, outputs: np.concatenate([1 - expit(sums), expit(sums)], axis=-1),
-    "softmax": lambda sums, outputs: np.asarray(softmax(sums, axis=-1)),
-    "exponential": lambda sums, outputs: plain(np.exp(np.minimum(sums, 700.0)), outputs),
-}
+def _logistic(sums: Floats, outputs: int) -> Floats:
+    """The probabilities of two classes."""
+    chance = expit(sums)
+    return np.concatenate([1 - chance, chance], axis=-1)
 
 
-def _link(sums: Floats, known: Floats, name: str) -> str:
+def _softmax(sums: Floats, outputs: int) -> Floats:
+    """The probabilities of several classes."""
+    return np.asarray(softmax(sums, axis=-1))
+
+
+def _exponential(sums: Floats, outputs: int) -> Floats:
+    """The rate of a count, or another positive quantity."""
+    return plain(np.exp(np.minimum(sums, 700.0)), outputs)
+
+
+Link = Callable[[Floats, int], Floats]
+
+
+def _link(sums: Floats, known: Floats, name: str) -> Link:
     """The function by which known outputs follow from the sums of trees."""
-    for word, link in LINKS.items():
+    links: tuple[Link, ...] = (plain, _logistic, _softmax, _exponential)
+    for link in links:
         outputs = link(sums, known.shape[1])
         if outputs.shape == known.shape and not is_off(outputs, known, float(np.abs(known).max())).any():
-            return word
+            return link
     raise BadInput(
         f'No known function makes the outputs of this {name} of the sums of its trees: use algorithm="permutation".'
     )

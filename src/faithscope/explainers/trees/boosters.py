@@ -42,11 +42,10 @@ def read_xgboost(model: Any) -> Forest:
     if kind not in ("gbtree", "dart"):
         raise BadInput(f"This {name} has booster={kind!r}, which has no trees: fit it with booster='gbtree'.")
     content = (boosting["gbtree"] if dart else boosting)["model"]
-    if any(any(tree["split_type"]) or int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in content["trees"]):
-        raise BadInput(
-            f"This {name} splits on categories, or has several outputs per leaf, which are not read: fit it on numbers "
-            "alone, with multi_strategy='one_output_per_tree'."
-        )
+    if any(any(tree["split_type"]) for tree in content["trees"]):
+        raise BadInput(f"This {name} splits on categories, which are not read: fit it on numbers alone.")
+    if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in content["trees"]):
+        raise BadInput(f"This {name} has several outputs per leaf: fit it with multi_strategy='one_output_per_tree'.")
     missing = getattr(model, "missing", np.nan)
     if missing is not None and not np.isnan(missing):
         raise BadInput(f"This {name} reads {missing!r} as missing, which is not read: fit it with missing=np.nan.")
@@ -59,15 +58,21 @@ def read_xgboost(model: Any) -> Forest:
     base, error = _margins(json.loads(parameters["base_score"]), outputs, objective)
     labels = getattr(model, "classes_", np.arange(outputs) if objective == "multi:softmax" else None)
     link = "sigmoid" if objective in _PROBABILITY else "exp" if objective in _LOGARITHM else "identity"
-    proven: tuple[str, ...] = _CLASSES if labels is not None and outputs > 1 else ("binary:logistic",)
-    if labels is None:
-        proven = (*_PROBABILITY, *_LOGARITHM, *_RAW)
     unproven = ""
-    if dart or objective not in proven or (labels is None and outputs > 1):
+    if dart:
+        unproven = f"This {name} has booster='dart', of which nothing is proven: fit it with booster='gbtree'."
+    elif objective not in (*_PROBABILITY, *_LOGARITHM, *_RAW, *_CLASSES):
+        unproven = f"This {name} has the objective {objective!r}, of which nothing is proven: use another one."
+    elif labels is None and objective == "multi:softprob":
         unproven = (
-            f"Nothing is proven of this {name} with booster={kind!r}, objective={objective!r} and {outputs} outputs: "
-            f"fit it with booster='gbtree', one output and one of {', '.join(proven)}; for classes pass an "
-            "XGBClassifier, or a Booster with objective='multi:softmax'."
+            "This Booster predicts a probability per class and no label: pass an XGBClassifier, or fit it with "
+            "objective='multi:softmax'."
+        )
+    elif labels is None and outputs > 1:
+        unproven = f"This {name} predicts {outputs} outputs: pass a model of one output."
+    elif labels is not None and outputs == 1 and objective != "binary:logistic":
+        unproven = (
+            f"This {name} has the objective {objective!r}, whose labels are not read: use objective='binary:logistic'."
         )
     trees = []
     for tree, weight in list(zip(content["trees"], weights, strict=True))[:last]:
@@ -123,12 +128,13 @@ def read_lightgbm(model: Any) -> Forest:
     objective, outputs = str(content["objective"]).split(), int(content["num_tree_per_iteration"])
     labels, unproven = getattr(model, "classes_", None), ""
     known = ("binary", "multiclass") if labels is not None else ("binary", *_LIGHT_SUMS, *_LIGHT_LOGARITHM)
-    wrong = labels is not None and (outputs == 1) != (objective[0] == "binary")
-    if objective[0] not in known or wrong or "sqrt" in objective:
+    if objective[0] not in known or (labels is not None and (outputs == 1) != (objective[0] == "binary")):
         unproven = (
             f"This {name} has the objective {' '.join(objective)!r}, of which nothing is proven: use one of "
             f"{', '.join(known)}; for classes pass an LGBMClassifier."
         )
+    elif "sqrt" in objective:
+        unproven = f"This {name} was fitted with reg_sqrt, of which nothing is proven: fit it without."
     trees = [_light_tree(tree["tree_structure"], name) for tree in content["tree_info"]]
     names = booster.feature_name()
     numbered = names == [f"Column_{j}" for j in range(len(names))]
@@ -182,17 +188,19 @@ def read_catboost(model: Any) -> Forest:
         splits = tree["splits"][::-1]  # the first split decides between neighboring leaves
         leaves = 1 << len(splits)
         level = np.repeat(np.arange(len(splits)), 1 << np.arange(len(splits)))
-        asked = [(features[split["float_feature_index"]], split["border"]) for split in splits]
-        columns = np.array(
-            [(known["flat_feature_index"], border, known["nan_value_treatment"] != "AsTrue") for known, border in asked]
-        ).reshape(-1, 3)
-        feature, border, to_left = np.vstack([columns[level], np.zeros((leaves, 3))]).T
+        asked = [features[split["float_feature_index"]] for split in splits]
+        feature, cut, to_left = (
+            np.append(np.array(part, kind)[level], np.zeros(leaves, kind))
+            for part, kind in (
+                ([known["flat_feature_index"] for known in asked], np.int64),
+                (last_to_the_left(np.array([split["border"] for split in splits], np.float64)), np.float64),
+                ([known["nan_value_treatment"] != "AsTrue" for known in asked], bool),
+            )
+        )
         left, right = (np.append(2 * np.arange(leaves - 1) + side, np.full(leaves, -1)) for side in (1, 2))
         values = scale * np.reshape(tree["leaf_values"], (leaves, -1))
         values = np.vstack([np.zeros((leaves - 1, values.shape[1])), values])
-        trees.append(
-            Tree(left, right, feature.astype(np.int64), last_to_the_left(border), to_left.astype(bool), values)
-        )
+        trees.append(Tree(left, right, feature, cut, to_left, values))
     return Forest(
         trees,
         1 + max(known["flat_feature_index"] for known in features),

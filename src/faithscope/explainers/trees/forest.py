@@ -64,6 +64,11 @@ class Nodes(NamedTuple):
     values: Floats
     tree: Ints
 
+    def goes_left(self, cells: Codes, row: Ints, node: Ints) -> Bools:
+        """Whether rows of cells go left at nodes."""
+        cell = cells[row, self.feature[node]]
+        return np.where(cell < 0, self.missing_left[node], cell <= self.place[node])
+
 
 class Leaves(NamedTuple):
     """The leaves of all trees, tree after tree, each as a box of cells.
@@ -175,23 +180,26 @@ class Forest:
 
     @cached_property
     def leaves(self) -> Leaves:
-        """The leaves of all trees as boxes: the box of each node is a part of its parent's, level by level."""
-        nodes = self.nodes
-        low = np.zeros((len(nodes.left), self.features), self.most.dtype)
-        high, missing, at = np.tile(self.most, (len(low), 1)), np.ones(low.shape, bool), nodes.roots
-        leaf = nodes.left == np.arange(len(low))
-        while len(at := at[~leaf[at]]):
-            left, right, asked = nodes.left[at], nodes.right[at], nodes.feature[at]
-            for box in (low, high, missing):
-                box[left] = box[right] = box[at]
-            high[left, asked] = np.minimum(high[left, asked], nodes.place[at])
-            low[right, asked] = np.maximum(low[right, asked], nodes.place[at] + 1)
+        """The leaves of all trees as boxes; they are found level by level, in all trees at once."""
+        nodes, most, parts = self.nodes, self.most, []
+        at, low = nodes.roots, np.zeros((len(nodes.roots), self.features), most.dtype)
+        high, missing = np.tile(most, (len(at), 1)), np.ones(low.shape, bool)
+        while len(at):
+            leaf = nodes.left[at] == at
+            parts.append((at[leaf], low[leaf], high[leaf], missing[leaf]))
+            at, low, high, missing = at[~leaf], low[~leaf], high[~leaf], missing[~leaf]
+            left, asked, place = np.arange(len(at)), nodes.feature[at], nodes.place[at]
+            right = left + len(at)
+            low, high, missing = (np.concatenate([part, part]) for part in (low, high, missing))
+            high[left, asked] = np.minimum(high[left, asked], place)
+            low[right, asked] = np.maximum(low[right, asked], place + 1)
             missing[left, asked] &= nodes.missing_left[at]
             missing[right, asked] &= ~nodes.missing_left[at]
-            at = np.concatenate([left, right])
-        node = np.flatnonzero(leaf)
-        starts = np.searchsorted(nodes.tree[node], np.arange(len(nodes.roots)))
-        return Leaves(node, low[node], high[node], missing[node], nodes.values[node], starts)
+            at = np.concatenate([nodes.left[at], nodes.right[at]])
+        found, low, high, missing = map(np.concatenate, zip(*parts, strict=True))
+        order = np.argsort(nodes.tree[found], kind="stable")
+        starts = np.searchsorted(nodes.tree[found[order]], np.arange(len(nodes.roots)))
+        return Leaves(found[order], low[order], high[order], missing[order], nodes.values[found[order]], starts)
 
     @cached_property
     def leaf_values(self) -> Floats:
@@ -210,9 +218,8 @@ class Forest:
             row = np.arange(len(part))[:, None]
             node, child = np.full((len(part), len(nodes.roots)), -1), np.repeat(nodes.roots[None], len(part), axis=0)
             while (child != node).any():
-                node, cell = child, part[row, nodes.feature[child]]
-                goes_left = np.where(cell < 0, nodes.missing_left[node], cell <= nodes.place[node])
-                child = np.where(goes_left, nodes.left[node], nodes.right[node])
+                node = child
+                child = np.where(nodes.goes_left(part, row, node), nodes.left[node], nodes.right[node])
             sums[block] += self.leaf_values[node].sum(axis=1)
         return sums
 

@@ -51,10 +51,15 @@ def _read_mean(model: Any) -> Forest:
 def _read_boosting(model: Any) -> Forest:
     """GradientBoosting: trees times the learning rate, on top of a constant; sums in double precision."""
     start = model.init_
-    if start != "zero" and (not type(start).__name__.startswith("Dummy") or start.strategy == "stratified"):
+    if start != "zero" and not type(start).__name__.startswith("Dummy"):
         raise BadInput(
             f"This {type(model).__name__} adds its trees to the predictions of {type(start).__name__}, which cannot be "
-            "read, or are drawn at random: leave init= out when you fit it."
+            "read: leave init= out when you fit it."
+        )
+    if getattr(start, "strategy", None) == "stratified":
+        raise BadInput(
+            f"This {type(model).__name__} begins with labels drawn at random (init is 'stratified'), so nothing can "
+            "be proven: leave init= out when you fit it."
         )
     rounds, k = model.estimators_.shape
     splits = [tree.tree_ for tree in model.estimators_.ravel()]
@@ -83,15 +88,18 @@ def _read_histograms(model: Any) -> Forest:
         cuts, to_left = nodes["num_threshold"].astype(np.float64), nodes["missing_go_to_left"].astype(bool)
         trees.append(Tree(left, right, nodes["feature_idx"].astype(np.int64), cuts, to_left, nodes["value"][:, None]))
     classes = getattr(model, "classes_", None)
-    logarithm = classes is None and type(model._loss.link).__name__ == "LogLink"
+    link = "IdentityLink" if classes is not None else type(model._loss.link).__name__
     return Forest(
         trees,
         model.n_features_in_,
         np.asarray(model._baseline_prediction, np.float64).ravel(),
         np.tile(np.arange(model.n_trees_per_iteration_), len(model._predictors)),
         classes,
-        link="exp" if logarithm else "identity",
+        link="exp" if link == "LogLink" else "identity",
         names=names_of(model),
+        unproven=""
+        if link in ("IdentityLink", "LogLink")
+        else f"This {type(model).__name__} has a link that is not known, {link}: use another loss.",
     )
 
 
