@@ -13,6 +13,7 @@ import pytest
 
 import faithscope as fs
 from child import python
+from refused import refused
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "benchmarks"
@@ -138,8 +139,7 @@ def test_the_gate_is_shut_by_a_cell_below_its_bar_and_what_is_kept_can_be_told_a
     assert script.main(["--kept", str(kept), "--gate"]) == 0
     kept.write_text(json.dumps({"cells": [cells[0] | {"bar": 0.93, "held": 0.5, "times": 100}]}))
     assert script.main(["--kept", str(kept), "--gate"]) == 1
-    with pytest.raises(SystemExit, match="No study or line is named nothing"):
-        script.main(["--only", "nothing"])
+    refused(SystemExit, "No study or line is named nothing", script.main, ["--only", "nothing"])
 
 
 # Monitors.

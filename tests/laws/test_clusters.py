@@ -13,6 +13,7 @@ from faithscope.measures.estimate import estimate
 from faithscope.notes import of_kind
 from faithscope.report.sections.hidden import points
 from faithscope.sample import Sample
+from refused import refused
 
 FIELDS = ("value", "low", "high", "unverifiable", "verified", "chance", "effective_n")
 
@@ -41,15 +42,13 @@ REFUSED = [
 
 @pytest.mark.parametrize(("asked", "error", "words"), REFUSED)
 def test_what_cannot_be_said_of_clusters_is_refused_in_a_sentence(asked, error, words):
-    with pytest.raises(error, match=words):
-        fs.consistency(CODES, LABELS, **{"clusters": CLUSTERS, **asked})
+    refused(error, words, fs.consistency, CODES, LABELS, **{"clusters": CLUSTERS, **asked})
 
 
 def test_estimates_of_clusters_are_not_planned_with_bounded_or_added():
     estimate = fs.consistency(CODES, LABELS, clusters=CLUSTERS)
     for ask in (fs.plan, fs.mse_bound):
-        with pytest.raises(NotProven, match="independent rows"):
-            ask(estimate)
+        refused(NotProven, "independent rows", ask, estimate)
     with pytest.raises(Incompatible, match="clustered"):
         estimate.counts + estimate.counts
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.missing import is_missing
+from refused import refused
 
 DAY = datetime.date(2024, 3, 1)
 NOON = datetime.datetime(2024, 3, 1, 12)
@@ -176,5 +177,4 @@ def test_decimals_of_more_digits_than_an_engine_keeps_are_refused(tmp_path):
     chosen = {"prediction": "y", "explanation": "key"}
     with pytest.raises(fs.errors.WrongType, match=r"'wide' holds decimals of 60 digits, .* at most 38"):
         fs.audit(tmp_path / "log.parquet", **chosen)
-    with pytest.raises(fs.errors.WrongType, match="decimals of 60 digits"):
-        fs.audit(pa.table(columns), **chosen)
+    refused(fs.errors.WrongType, "decimals of 60 digits", fs.audit, pa.table(columns), **chosen)

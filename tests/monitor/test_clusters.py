@@ -9,6 +9,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput, Incompatible, WrongType
 from monitor.watched_rows import START, TEXTS, add, drawn
+from refused import refused
 
 MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
 KEYS = {"prediction": "y", "explanation": "rule", "kind": "keys", "clusters": "who"}
@@ -158,16 +159,13 @@ def test_what_does_not_fit_the_clusters_of_a_state_is_refused_in_one_sentence(tm
         (["x", "y"], "clusters have 2"),
         ([object()], "only ever equals itself"),
     ):
-        with pytest.raises((BadInput, WrongType), match=words):
-            clustered.add(["a"], [0], clusters=clusters, when=day(1))
+        refused((BadInput, WrongType), words, clustered.add, ["a"], [0], clusters=clusters, when=day(1))
     rows = pd.DataFrame({"rule": ["a", "b", "c"], "y": [0, 1, 0], "who": ["u", None, "v"]})
     for nulls in ("error", "key"):
-        with pytest.raises(BadInput, match="missing"):
-            clustered.add_log(rows, **KEYS, when="2026-03-01", nulls=nulls)
+        refused(BadInput, "missing", clustered.add_log, rows, **KEYS, when="2026-03-01", nulls=nulls)
     assert clustered.limits().n == 1
     clustered.add_log(rows, **KEYS, when="2026-03-01", nulls="drop")
     assert clustered.limits().n == 3
-    with pytest.raises(BadInput, match=r"clusters|who"):
-        clustered.add_log(rows, **KEYS | {"clusters": "whom"}, when="2026-03-02")
+    refused(BadInput, r"clusters|who", clustered.add_log, rows, **KEYS | {"clusters": "whom"}, when="2026-03-02")
     with pytest.raises(BadInput, match="both for clusters and for prediction"):
         fs.Monitor().add_log(rows, **KEYS | {"clusters": "y"}, when="2026-03-02")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.errors import BadInput, Incompatible
 from monitor.watched_rows import START, TEXTS, add, drawn, holds_all, looked, same
+from refused import refused
 
 MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
 ROWS = st.lists(
@@ -62,8 +63,7 @@ def test_monitors_added_up_hold_what_one_holds_to_which_all_was_added(tmp_path, 
     assert (pairs["agreeing"] <= pairs["matched"]).all()
     merged.save(tmp_path / "all")
     assert fs.Monitor(tmp_path / "all").to_dict() == merged.to_dict()
-    with pytest.raises(BadInput, match="already"):
-        merged.save(tmp_path / "all")
+    refused(BadInput, "already", merged.save, tmp_path / "all")
 
 
 @MEASURES
@@ -96,8 +96,7 @@ def test_a_batch_counts_once_and_its_name_is_not_taken_for_other_rows(tmp_path, 
         rows[:9],
     ]
     for other in [*others, *([rows.assign(a=3 - rows["a"])] if options else [])]:
-        with pytest.raises(BadInput, match="with other rows"):
-            add(monitor, other, when="2026-01-01", batch="1")
+        refused(BadInput, "with other rows", add, monitor, other, when="2026-01-01", batch="1")
     assert monitor.to_dict() == before
 
 

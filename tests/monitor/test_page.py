@@ -3,13 +3,13 @@
 import datetime
 
 import numpy as np
-import pytest
 
 import faithscope as fs
 from faithscope.errors import FaithscopeError
 from faithscope.monitor.page import headline, render
 from faithscope.monitor.periods import changes_since
 from monitor.watched_rows import looked
+from refused import refused
 
 START = datetime.date(2026, 1, 1)
 
@@ -59,8 +59,7 @@ def test_a_page_without_rows_or_reference_says_so(tmp_path):
     assert "begin a state with reference=30" in looked(watched(days=2), render)
     assert not looked(watched(days=2), changes_since).sentences
     assert "no rows after the reference" in looked(watched(days=2, reference=5), changes_since).sentences[0]
-    with pytest.raises(FaithscopeError, match="reference"):
-        fs.Monitor(reference=0)
+    refused(FaithscopeError, "reference", fs.Monitor, reference=0)
 
 
 def test_one_look_reads_one_state(monkeypatch):

@@ -16,6 +16,7 @@ from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.monitor.pairing import Rows, pair, sides
 from faithscope.monitor.scopes import Scopes
 from monitor.watched_rows import TEXTS, add, drawn, same
+from refused import refused
 
 
 def test_the_leaves_of_a_tree_are_watched_as_by_consistency():
@@ -178,8 +179,7 @@ def test_importances_that_name_what_no_scope_does_are_refused_with_what_to_do():
         fs.Monitor(scopes=few).add(importances, predictions, X=X, when="2026-03-01")
     with pytest.raises(BadInput, match=r"begin one with scopes=, of importances scopes=importances.to_rules\(X_train"):
         fs.Monitor().add(importances, predictions, X=X, when="2026-03-01")
-    with pytest.raises(WrongType, match=r"pass fs.Rules, such as importances.to_rules"):
-        fs.Monitor(scopes=importances)
+    refused(WrongType, r"pass fs.Rules, such as importances.to_rules", fs.Monitor, scopes=importances)
     log = pd.DataFrame(importances.values, columns=[f"phi_{name}" for name in X]).assign(**X, yhat=predictions)
     with pytest.raises(BadInput, match=r"monitor.add\(importances, predictions, X=inputs\)"):
         fs.Monitor(scopes=few).add_log(

@@ -237,5 +237,4 @@ def test_rows_of_weight_0_count_nowhere_and_weights_are_those_of_the_reference()
     assert memory[0] == memory[1] != []
     with pytest.raises(BadInput, match=r"differ in weights \(w and none\)"):
         fs.audit(frame, **told, weights="w", against=fs.audit(frame[:200], **told))
-    with pytest.raises(BadInput, match="named both for weights and for clusters"):
-        fs.audit(frame, **told, weights="w", clusters="w")
+    refused(BadInput, "named both for weights and for clusters", fs.audit, frame, **told, weights="w", clusters="w")
