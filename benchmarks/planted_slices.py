@@ -2,7 +2,6 @@
 
     python benchmarks/planted_slices.py                # 100 draws of each, about ten minutes
     python benchmarks/planted_slices.py --draws 10
-    python benchmarks/planted_slices.py --speed        # a million rows, 20 columns
 
 A log has 3,000 decisions of half a year, about a quarter of them denials, each with two reason codes; the first goes
 with the decision nine times in ten. In part of the rows the codes are made wrong, and nothing else is. A fault counts
@@ -10,14 +9,11 @@ as found if a slice is listed on just its columns, of which at least 60% of the 
 round; so three weeks are found if they are dated to within a week.
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 import faithscope as fs
-from ratios import clock, options
+from ratios import options
 
 ROWS, CODES, SECOND, DAYS = 3_000, 24, 3, 181
 START = pd.Timestamp("2026-01-01")
@@ -87,7 +83,6 @@ def named(found, fault, where, X):
 
 def study(draws, first):
     """How often each fault is found, and something else beside it, in draws from the first seed on."""
-    results = []
     for fault in FAULTS:
         told = []
         for seed in range(first, first + draws):
@@ -95,30 +90,11 @@ def study(draws, first):
             hits = [named(each, fault, where, evaluation.X) for each in evaluation.slices().found]
             told.append((where.mean(), any(hits), not all(hits)))
         rows, found, other = np.mean(told, axis=0)
-        results.append({"fault": fault, "rows": rows, "found": found, "other": other})
         hits = f"found {found * draws:>3.0f} of {draws}   another slice {other * draws:>3.0f}"
         print(f"{fault:<34} {rows:>6.1%} of rows   {hits}")
-    return results
-
-
-def speed(rows=1_000_000, columns=20):
-    """Seconds for a million rows."""
-    rng = np.random.default_rng(0)
-    X, denied, first, second = decisions(rng, rows)
-    for number in range(columns - X.shape[1]):
-        X[f"x{number}"] = rng.normal(size=rows) if number % 2 else rng.integers(0, 30, rows).astype(str)
-    where = FAULTS["a region since March"][0](X).to_numpy()
-    codes = np.column_stack([shuffled(rng, first, where), second])
-    seconds, slices = clock(fs.evaluate(denied, codes, X).slices)
-    print(f"{rows:,} rows, {X.shape[1]} columns: {seconds:.1f} s\n{slices}")
 
 
 if __name__ == "__main__":
     # The draws before this seed were looked at while slices were made.
-    asked = options(__doc__, draws=100, seed=3_000, json=Path, speed=False)
-    if asked.speed:
-        speed()
-    else:
-        results = study(asked.draws, asked.seed)
-        if asked.json:
-            asked.json.write_text(json.dumps({"draws": asked.draws, "faults": results}, indent=1) + "\n")
+    asked = options(__doc__, draws=100, seed=3_000)
+    study(asked.draws, asked.seed)
