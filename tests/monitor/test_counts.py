@@ -39,7 +39,7 @@ def test_how_rows_are_divided_into_batches_does_not_matter(options, lines, parts
 
 @MEASURES
 def test_monitors_added_up_hold_what_one_holds_to_which_all_was_added(tmp_path, options):
-    rows = drawn(400, days=8)
+    rows = drawn(200, days=4)
     rows["day"] = [day + 4 * (day - START) for day in rows["day"]]
     each, whole = (
         [fs.Monitor(tmp_path / str(side), **options, by="g") for side in range(2)],

@@ -56,7 +56,10 @@ def test_rows_logged_twice_are_pairs_of_equal_rows_and_rows_that_never_stick_are
     assert np.array_equal([never["explanations"], never["predictions"]], expected)
 
 
-@pytest.mark.parametrize("name", HARD)
+SOME = [name if place % 3 == 0 else pytest.param(name, marks=pytest.mark.thorough) for place, name in enumerate(HARD)]
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_what_every_row_says_lies_about_the_truth_on_average(name):
     """M̂ is too low by silence at most; with weights and hubs it is a little off, which is why they are hard."""
     hard, rng = HARD[name], np.random.default_rng(2)
