@@ -111,6 +111,7 @@ HELD = (  # the script, the line's name and a system of its, and the rows of a s
     ("intervals", "intervals/sufficient", "hub of 1%, pure", 60),
     ("intervals", "intervals/weighted_sufficient", "nested", 400),
     ("intervals", "intervals/within_distance", "sliding, noisy", 60),
+    ("attacks", "attacks/hubs/An unseen", "3 rows per topic, 0.5 word lists expected", 100),
     ("attacks", "attacks/clusters/Rows that", "200 equal, p = .3; 400 x 5, .7", 2_000),
     ("studies", "necessity", "nested", 100),
     ("studies", "numbers/consistency", "20, normal", 100),
@@ -208,12 +209,15 @@ def test_limits_and_alarms_are_rarely_wrong_at_a_thousand_looks_and_single_looks
     assert monitor.dropped(system, 0.1).truth == pytest.approx(system.truth - 0.1, abs=1e-9)
 
 
-def test_the_truth_of_a_system_of_scopes_is_its_sufficiency(study):
+def test_the_truth_of_a_system_of_scopes_is_its_sufficiency_and_pairs_agree_as_often(study):
     for system in study("monitor_alarms").SCOPED.values():
         kind, rule, labels = system.drawn(20_000, np.random.default_rng(0))
         X = pd.DataFrame(system.inside[kind].astype(int), columns=[f"r{own}" for own in range(len(system.classes))])
         estimate = fs.sufficiency(fs.Rules.parse([f"r{own} == 1" for own in rule]), labels, X)
         assert estimate.value == pytest.approx(system.truth, abs=0.02)
+        openers, matched, agreeing = system.sums(50, 40, np.random.default_rng(1)).sum(axis=(1, 2))
+        assert agreeing / matched == pytest.approx(system.truth, abs=0.04)
+        assert matched > 0.9 * openers > 0
 
 
 def test_the_kept_results_of_monitors_are_within_the_bar(study):

@@ -248,17 +248,6 @@ def test_a_model_is_shown_by_its_name_since_its_own_repr_may_hold_rows():
     assert "predict=lambda" in repr(Anchors(lambda X: X[:, 0] > 40, PLAIN))
 
 
-def test_settings_are_given_back_as_they_were_given():
-    anchors = Anchors(model(), TRAIN, threshold=0.8, beam=2, max_conditions=3)
-    params = anchors.get_params()
-    assert params.pop("predict") is model()
-    assert params.pop("X_train") is TRAIN
-    assert params == {
-        "threshold": 0.8, "beam": 2, "categorical": (), "delta": 0.1, "tau": 0.15, "seed": 0, "max_conditions": 3,
-        "agreement": None,
-    }  # fmt: skip
-
-
 @dataclass
 class PlainExplainer:
     """A user's explainer, with the repr that dataclass writes."""

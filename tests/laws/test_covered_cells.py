@@ -10,6 +10,7 @@ from faithscope.counting.layout import order_by, run_starts
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.inputs.grouping import group
 from faithscope.relations.base import number_parts
+from noted import noted
 from refused import refused
 
 
@@ -47,4 +48,4 @@ def test_a_value_of_another_family_is_named_by_its_own_row():
 def test_the_first_condition_that_holds_nowhere_is_named():
     rules = fs.Rules.parse(["b > 9 and a > 0", "a > 8", "a > 0"], features=["a", "b"])
     estimate = fs.sufficiency(rules, [0, 1, 0], np.ones((3, 2)))
-    assert any("2 conditions hold on no row, such as 'b > 9'" in note for note in estimate.notes)
+    assert noted(estimate, "2 conditions hold on no row, such as 'b > 9'")

@@ -14,8 +14,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.inputs.arrays import to_vector
@@ -142,16 +140,6 @@ def tables(name):
 def test_in_memory_every_library_agrees_with_brute_force(name):
     for _, X in tables(name):
         check(name, lambda rules, parts, X=X: rules.holds(parts, X))
-
-
-@given(st.decimals(allow_nan=False, allow_infinity=False, places=12, min_value=-(10**9), max_value=10**9))
-def test_a_decimal_column_is_covered_as_the_same_column_of_doubles(value):
-    X = pa.table({"x": [value]})
-    for threshold in (float(value), np.nextafter(float(value), 1e99), np.nextafter(float(value), -1e99), 0.3):
-        rules = fs.Rules.from_conditions([[("x", "<=", float(threshold))], [("x", "==", float(threshold))]], ["x"])
-        parts = [rules.conjunction(row)[0] for row in range(2)]
-        found, doubles = (list(rules.holds(parts, rows)) for rows in (X, np.array([[float(value)]])))
-        assert [one.tolist() for one in found] == [one.tolist() for one in doubles]
 
 
 @pytest.mark.parametrize("kind", ["int64", "uint64"])

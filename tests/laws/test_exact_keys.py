@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.inputs import chunks, grouping, narrowing
-from faithscope.readers import as_explanations
 from refused import refused
 
 SEEDS = st.integers(0, 10_000)
@@ -104,11 +103,6 @@ DISTINCT = [
 @pytest.mark.parametrize(("explanations", "distinct"), DISTINCT)
 def test_signs_of_zero_make_no_difference_and_neighboring_numbers_stay_apart(explanations, distinct):
     assert fs.consistency(explanations, [1, 1]).distinct == distinct
-
-
-def test_single_precision_is_compared_as_double():
-    both = as_explanations(np.array([[0.1], [0.1]], np.float32)).join(as_explanations(np.array([[0.1]])))
-    assert both.group()[0].tolist() == [0, 0, 1]
 
 
 def test_answers_are_the_same_in_every_process():

@@ -15,6 +15,7 @@ from faithscope.agreements import Same as SameLabel
 from faithscope.counting.clusters import Strangers
 from faithscope.counting.kept import Lots, keep, kept_rows, thin
 from faithscope.sample import Sample
+from noted import noted
 
 SEEDS = st.integers(0, 2**32 - 1)
 AGREEMENTS = {"labels": None, "close": fs.Close(1.5), "tolerance": fs.Tolerance(1.5)}
@@ -153,7 +154,7 @@ def test_weights_that_differ_much_are_thinned_if_they_go_with_the_prediction_and
     ):
         found = fs.consistency(explanations, labels, weights=weights)
         assert found.method == method
-        assert any(note in told for told in found.notes)
+        assert noted(found, note)
 
 
 @pytest.mark.parametrize("given", ["weights", "clusters", "both"])
@@ -178,5 +179,5 @@ def test_sufficiency_weighs_pairs_unless_weights_go_with_the_prediction():
     for weights, kept in ((any_weights, False), (by_label, True), (spread, True), (2 * any_weights, False)):
         found = fs.sufficiency(rules, labels, X, weights=weights)
         assert found.method == ("kept rows" if kept else "jackknife")
-        assert any("do not depend on the prediction" in note for note in found.notes) != kept
-        assert any("kept by chance" in note for note in found.notes) == kept
+        assert bool(noted(found, "do not depend on the prediction")) != kept
+        assert bool(noted(found, "kept by chance")) == kept

@@ -9,6 +9,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput, Incompatible, WrongType
 from monitor.watched_rows import START, TEXTS, add, drawn
+from noted import noted
 from refused import refused
 
 MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
@@ -114,7 +115,7 @@ def test_a_log_adds_what_its_rows_add_and_customers_are_known_again(tmp_path):
         given_table = tmp_path / "log.parquet" if place % 2 else table
         state = fs.Monitor(log._store.path)
         added = state.add_log(given_table, **HOW, clusters="who", when=str(day(place)), batch=str(place))
-        assert any("for the first time" in note for note in added.notes)
+        assert noted(added, "for the first time")
     assert heard(memory) == heard(log)
     assert memory.to_dict() == log.to_dict()
     assert "one row per cluster" in str(memory)
@@ -127,8 +128,8 @@ def test_a_monitor_that_hears_nobody_new_says_that_it_would_hardly_see_a_change(
     for number, (when, part) in enumerate(rows.groupby("day")):
         add(monitor, part, clusters=part["who"], when=when, batch=str(number))
     assert monitor.limits().n == 30
-    assert any("is hardly seen: begin another state" in note for note in monitor.notes)
-    assert any("600 rows are of 30 clusters" in note for note in monitor.notes)
+    assert noted(monitor, "is hardly seen: begin another state")
+    assert noted(monitor, "600 rows are of 30 clusters")
     monitor.add(["a"] * 10, [0] * 10, clusters=[f"new {j}" for j in range(10)], when=rows["day"].max(), batch="new")
     assert monitor.limits().n == 40
 

@@ -19,6 +19,7 @@ from faithscope.monitor.look import group_shares
 from faithscope.monitor.store import VERSION
 from faithscope.monitor.telling import prometheus
 from monitor.watched_rows import looked
+from noted import noted
 from refused import refused
 
 DAY = pd.Timestamp("2026-01-01")
@@ -181,7 +182,7 @@ def test_missing_values_of_a_log_are_refused_or_dropped_and_told():
         refused(BadInput, words, monitor.add_log, table.assign(**changes), **how)
     added = monitor.add_log(table, **how, nulls="drop")
     assert added.rows == 1
-    assert any("2 rows were dropped" in note for note in added.notes)
+    assert noted(added, "2 rows were dropped")
     with pytest.raises(BadInput, match="no column 'tz'"):
         fs.Monitor(by="g").add_log(table.assign(g="x"), **{**how, "when": "tz"})
 
@@ -320,7 +321,7 @@ def test_cases_that_come_back_in_later_batches_are_noticed_and_nothing_is_said_t
     monitor = watched(returning=True)
     assert monitor.limits().low > 0.6  # where the truth is .5
     assert monitor.limits().verdict == "cannot tell yet"
-    assert any("the same cases seem to come back" in note for note in monitor.notes)
+    assert noted(monitor, "the same cases seem to come back")
     assert "the same cases seem to come back" in str(monitor)
     independent = watched(returning=False)
     assert (independent.limits().verdict, independent.notes) == ("holds", ())

@@ -9,6 +9,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
+from noted import noted
 from refused import refused
 from tables import engines
 from tables.logs import CODEBOOK, assert_same
@@ -117,7 +118,7 @@ def test_leakage_is_asked_of_reasons_with_words():
         fs.audit(log, prediction="answer", explanation="region").leakage()
     numbers = log.assign(answer=(log["answer"] == "yes").astype(int))
     audited = fs.audit(numbers, **HOW)
-    assert not any("name a label" in note for note in audited.consistency.notes)
+    assert not noted(audited.consistency, "name a label")
     refused(BadInput, "no words that reasons could name", audited.leakage)
     told = audited.leakage(words=["yes", "no"])
     expected = fs.leakage(_reasons(log), numbers["answer"].tolist(), words=["yes", "no"])

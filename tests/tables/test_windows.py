@@ -83,14 +83,6 @@ def test_a_reference_leaves_windows_to_compare(windows):
         audit(LOG, **HOW, time="when", against=windows)
 
 
-def test_dates_and_zones_are_read():
-    dates = LOG.assign(when=LOG.when.dt.date)
-    zoned = LOG.assign(when=LOG.when.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"))
-    for log in (dates, zoned):
-        windows = audit(log, **HOW, time="when", every="1d").windows
-        assert list(windows.estimates) == [pd.Timestamp(f"2026-03-0{day}").to_pydatetime() for day in range(1, 9)]
-
-
 def test_moments_that_are_missing_are_refused_or_left_out():
     holes = LOG.assign(when=LOG.when.where(LOG.index > 2))
     refused(BadInput, "'when' in 3 of 4,000", audit, holes, **HOW, time="when")
