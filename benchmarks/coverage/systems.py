@@ -120,11 +120,6 @@ class FinitePopulation(Kinds):
         """The mean over rows of the share of the rows with their prediction to which their explanation applies."""
         return np.sum(self.p[:, None] * self.q * self.recalled)
 
-    def expected(self, n):
-        """E[M̂] on n rows: a row counts only if its explanation applies to one of the n - 1 others."""
-        mass = np.minimum(self.p if self.covers is None else self.covers @ self.p, 1 - 1e-16)
-        return (self.p * -np.expm1((n - 1) * np.log1p(-mass))) @ self.alike
-
     def draw(self, n, rng):
         """Rows: their kinds and their labels."""
         kinds = self.kinds(n, rng)

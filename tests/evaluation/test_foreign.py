@@ -167,15 +167,6 @@ def test_what_lime_and_anchors_need_is_said():
     assert evaluate(tabular(), model=MODEL.predict).explanations.names == tuple(X), "a bound predict names its model"
 
 
-@pytest.mark.thorough
-def test_a_model_of_interpretml_explains_itself():
-    glass = pytest.importorskip("interpret.glassbox")
-    model = glass.ExplainableBoostingClassifier(max_rounds=5, interactions=1, n_jobs=1).fit(X, Y)
-    terms = evaluate(model, model=model).explanations
-    assert terms.names == tuple(model.term_names_)
-    np.testing.assert_allclose(terms.values, model.eval_terms(ROWS))
-
-
 def test_captums_methods_explain_the_classes_that_ours_explain():
     captum, torch = pytest.importorskip("captum.attr"), pytest.importorskip("torch")
     torch.manual_seed(0)
