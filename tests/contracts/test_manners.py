@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -230,11 +229,6 @@ def test_training_rows_are_equal_by_their_values_and_shown_by_their_shape(rows):
     assert explainer != NearestNeighbors(rows, k=3)
     assert explainer != NearestNeighbors(rows, k=2, metric="cityblock")
     assert explainer != NearestNeighbors(rows[:50] if not hasattr(rows, "iloc") else rows.iloc[:50], k=2)
-
-
-def test_equal_and_unequal_sparse_rows():
-    rows, same, other = csr_matrix(np.eye(3)), csr_matrix(np.eye(3)), csr_matrix(np.ones((3, 3)))
-    assert NearestNeighbors(rows) == NearestNeighbors(same) != NearestNeighbors(other)
 
 
 def test_a_model_is_shown_by_its_name_since_its_own_repr_may_hold_rows():
