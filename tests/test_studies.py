@@ -236,21 +236,3 @@ def test_measures_rank_planted_systems_as_they_should(study):
     assert list(planted.wrong(told)) == []
     swapped = told | {"paraphrased": told["shortcut alone"], "copied answer": told["faithful"]}
     assert len(list(planted.wrong(swapped))) > 2
-
-
-# Sufficient for whom?
-
-
-def test_the_study_of_populations_keeps_what_it_printed(study):
-    pytest.importorskip("xgboost")
-    for_whom = study("for_whom")
-    kept = (RESULTS / "for_whom.txt").read_text().splitlines()
-    results = json.loads((RESULTS / "for_whom.json").read_text())
-    lines, claims = results["lines"], results["anchor-exp"]
-    printed = {*map(for_whom.line_of, lines), *map(for_whom.compared, claims)}
-    assert printed | {for_whom.gaps_header(), *map(for_whom.gaps, claims)} <= set(kept)
-    sets = {line["data"] for line in lines}
-    assert (sets, len(lines)) == (set(for_whom.NAMES), 6 * len(sets))
-    formal = [line for line in lines if line["explanation"] == "formal reason"]
-    assert {line[name]["verified"] for line in formal for name in for_whom.POPULATIONS} == {1.0}
-    assert [for_whom.digits(share, 3) for share in (1.0, 0.9999, 0.5, 0.0)] == ["1", ".999", ".500", ".000"]
