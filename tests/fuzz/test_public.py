@@ -114,7 +114,9 @@ def test_whatever_is_put_into_any_parameter_gets_an_answer_or_one_sentence(name)
 
 
 @MANY
-@pytest.mark.parametrize("kind", THINGS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.thorough] * (kind == "comparison")) for kind in THINGS]
+)
 def test_methods_of_results_take_hostile_input_too(kind, times):
     result = THINGS[kind]()
     for name, method in methods(result):

@@ -13,6 +13,7 @@ from noted import noted
 from refused import refused
 
 MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
+BOTH = pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.thorough), {"scopes": TEXTS}])
 KEYS = {"prediction": "y", "explanation": "rule", "kind": "keys", "clusters": "who"}
 HOW = {"prediction": "y", "explanation": "rule", "kind": "rules"}
 
@@ -74,7 +75,7 @@ def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_b
     assert days[0] == days[2]
 
 
-@MEASURES
+@BOTH
 def test_monitors_added_up_are_a_replay_and_a_batch_of_both_counts_once(tmp_path, options):
     rows = customers(160, 60)
     parts = [rows[40 * place : 40 * (place + 1)] for place in range(4)]

@@ -13,6 +13,7 @@ from monitor.watched_rows import START, TEXTS, add, drawn, holds_all, looked, sa
 from refused import refused
 
 MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
+BOTH = pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.thorough), {"scopes": TEXTS}])
 ROWS = st.lists(
     st.tuples(*(st.integers(0, most) for most in (3, 1, 4, 2, 2)), st.sampled_from("uv")), min_size=1, max_size=25
 )
@@ -37,7 +38,7 @@ def test_how_rows_are_divided_into_batches_does_not_matter(options, lines, parts
     assert set(monitor.table()["day"]) == set(rows["day"])
 
 
-@MEASURES
+@BOTH
 def test_monitors_added_up_hold_what_one_holds_to_which_all_was_added(tmp_path, options):
     rows = drawn(200, days=4)
     rows["day"] = [day + 4 * (day - START) for day in rows["day"]]
