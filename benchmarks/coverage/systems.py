@@ -8,6 +8,7 @@ from harness import in_bins
 from numpy.random import default_rng
 
 import faithscope as fs
+from faithscope import testing
 from faithscope.testing.populations import (
     Hub,
     equal,
@@ -119,6 +120,10 @@ class FinitePopulation(Kinds):
     def necessity(self):
         """The mean over rows of the share of the rows with their prediction to which their explanation applies."""
         return np.sum(self.p[:, None] * self.q * self.recalled)
+
+    def expected(self, n):
+        """E[M̂] on n rows, by the paper's theorem."""
+        return testing.FinitePopulation(self.p, self.q, self.covers).expected(n)
 
     def draw(self, n, rng):
         """Rows: their kinds and their labels."""

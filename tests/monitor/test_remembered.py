@@ -67,9 +67,9 @@ def test_what_is_said_again_must_be_the_same():
         ("by", "who"),
         ("time", "other"),
     ):
-        with pytest.raises(BadInput, match=f"remembers {option}=.* of its first log") as refused:
+        with pytest.raises(BadInput, match=f"remembers {option}=.* of its first log") as told:
             monitor.add_log(log(2), **{option: other}, batch="2")
-        one_sentence(str(refused.value))
+        one_sentence(str(told.value))
     refused(BadInput, "one explainer and one discretizer", monitor.add_log, log(2), discretizer="rank", batch="2")
     assert monitor.limits().n == 2 * 392
     monitor.add_log(log(2), nulls="key", when="2026-03-09", batch="2")
@@ -78,9 +78,9 @@ def test_what_is_said_again_must_be_the_same():
 
 def test_which_rows_were_meant_is_not_remembered_and_must_be_said():
     monitor = begun(where="area = 'eu'")
-    with pytest.raises(BadInput, match="were chosen from their log by where=\"area = 'eu'\"") as refused:
+    with pytest.raises(BadInput, match="were chosen from their log by where=\"area = 'eu'\"") as told:
         monitor.add(log(1), batch="1")
-    one_sentence(str(refused.value))
+    one_sentence(str(told.value))
     rows = pd.read_parquet(log(1)).dropna()
     assert monitor.add(fs.Log(log(1)).only("area = 'us'"), batch="1").rows == (rows["area"] == "us").sum()
     assert monitor.add_log(log(2), **SAID, batch="2").rows == 392
