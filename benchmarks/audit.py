@@ -32,7 +32,7 @@ from numpy.random import default_rng
 
 import faithscope as fs
 from consistency import importances
-from ratios import FEATURES, Line, best_of, clock, in_fresh_process, peak_bytes, race, reading, run, slower
+from ratios import FEATURES, Line, best_of, clock, in_fresh_process, peak_bytes, race, run, slower
 from ratios import growth as ratios_growth
 
 CHUNK = 1_000_000
@@ -97,9 +97,9 @@ def against_group_by(sizes):
     for name, (spread, discretizer, expression) in CASES.items():
         path = written(n, spread=spread)
         best = race({"faithscope": rows_counted(path, discretizer), "bare SQL": bare(path, expression)}, sizes.runs)
-        bar, limit = None if "over the bare signs" in name else 3, reading(8 * n * (FEATURES + 1))
+        bar = None if "over the bare signs" in name else 3
         note = f"{audited(path, discretizer=discretizer).consistency.distinct:,} explanations"
-        yield slower(f"time over bare SQL, n = {n:,}, {name}", best, at_most=bar, note=note, limit=limit)
+        yield slower(f"time over bare SQL, n = {n:,}, {name}", best, at_most=bar, note=note)
 
 
 def growth(sizes):
@@ -116,14 +116,14 @@ def in_memory(path, discretizer):
 
 def many_features(sizes):
     for n, width in sizes.features:
-        path, limit = written(n, width), reading(8 * n * (width + 1))
+        path = written(n, width)
         runs = sizes.runs if n * width > 5_000_000 else 10  # tenths of a second: the best of few is mostly chance
         for discretizer in (fs.SignOfTop(5), fs.Rank(), fs.Sign()):
             work = {"faithscope": rows_counted(path, discretizer), "in memory": partial(in_memory, path, discretizer)}
             what = f"time over in memory, {n:,} x {width:,}, {discretizer!r}"
             # Signs are expressions of DuckDB, whose compilation takes some tenths of a second: not judged.
             bar = 3 if discretizer != fs.Sign() else None
-            yield slower(what, race(work, runs), at_most=bar, limit=limit)
+            yield slower(what, race(work, runs), at_most=bar)
     peak = in_fresh_process(peak_gigabytes, str(path))
     yield Line(f"peak memory, {n:,} x {width:,}, SignOfTop(k=5)", peak, "GB", at_most=2)
 

@@ -16,8 +16,7 @@ was not trained on. We explain them all at once; the others go row by row, over 
    changes its mind. Our beam of 4 is there for the record.
 3. Counterfactual against dice-ml's "random", which `faithscope.explainers.Dice` asks.
 
-A time is that of one explanation, the best of a few runs in turns. How much of it was spent inside the model follows
-it: what is left is what an explainer can be faster at.
+A time is that of one explanation, the best of a few runs in turns.
 """
 
 import os
@@ -69,41 +68,14 @@ def trained(**settings):
     return xgboost.XGBClassifier(**settings).fit(system().known, system().labels)
 
 
-class Contestant:
-    """Some rows, what explains them, and the model that it asks, whose time is counted."""
-
-    def __init__(self, answer, rows, make):
-        """Have an explainer made of the model as a function: `make` gives a function from rows to explanations."""
-        self.answer, self.rows, self.best, self.seconds = answer, rows, float("inf"), 0
-        self.explain = make(self)
-
-    def __call__(self, rows):
-        """Ask the model."""
-        seconds, answer = clock(partial(self.answer, rows))
-        self.seconds += seconds
-        return answer
-
-    def run(self):
-        """Explain the rows once more."""
-        self.seconds = 0
-        seconds, answer = clock(partial(self.explain, self.rows))
-        if seconds < self.best:
-            self.best, self.inside = seconds, self.seconds / seconds
-        return answer
-
-
 def compete(contestants, runs):
-    """The answer of each contestant, after a few runs in turns."""
-    return [{name: contestant.run() for name, contestant in contestants.items()} for _ in range(runs)][-1]
-
-
-def quicker(what, pair, at_least, note=""):
-    """How much faster the first is than the second, per explanation."""
-    seconds = {name: contestant.best / len(contestant.rows) for name, contestant in pair.items()}
-    inside = ", ".join(f"{contestant.inside:.0%}" for contestant in pair.values())
-    limit = {"the model": seconds["faithscope"] * pair["faithscope"].inside}
-    note = f"{inside} of it in the model" + (f"; {note}" if note else "")
-    return faster(what, seconds, at_least=at_least, note=note, limit=limit)
+    """Best seconds per explanation of each contestant in turns, on rows of its own; and what it answers."""
+    best, answers = dict.fromkeys(contestants, float("inf")), {}
+    for _ in range(runs):
+        for name, (explain, rows) in contestants.items():
+            seconds, answers[name] = clock(partial(explain, rows))
+            best[name] = min(best[name], seconds / len(rows))
+    return best, answers
 
 
 def against_lime(sizes):
@@ -117,13 +89,11 @@ def against_lime(sizes):
         ("  draws of each row's own", PAPERS, "own", None),
     ):
         predict = trained(**settings).predict_proba
-        ours = partial(Lime, X_train=setup.known, draws=draws, **known)
         pair = {
-            "faithscope": Contestant(predict, setup.rows[: sizes.rows], lambda asked, ours=ours: ours(asked).explain),
-            "lime": Contestant(predict, setup.rows[: sizes.lime], partial(partial, by_lime, lime_package(0))),
+            "faithscope": (Lime(predict, setup.known, draws=draws, **known).explain, setup.rows[: sizes.rows]),
+            "lime": (partial(by_lime, lime_package(0), predict), setup.rows[: sizes.lime]),
         }
-        compete(pair, sizes.runs)
-        yield quicker(what, pair, bar)
+        yield faster(what, compete(pair, sizes.runs)[0], at_least=bar)
     # How our coefficients differ from lime's, in lime's own spread over seeds.
     rows, model, ours, theirs = setup.rows[: sizes.seeded], trained(**PAPERS), [], []
     for seed in range(sizes.seeded):
@@ -183,19 +153,17 @@ def against_anchor_exp(sizes):
     rows, few = setup.rows[: sizes.rows], setup.rows[: sizes.anchors]
     for threshold in (0.5, 0.7, 0.95):
         search = partial(anchor_exp, package, setup.known, threshold)
-        theirs = Contestant(model.predict, few, lambda asked, search=search: lambda rows: search(rows, asked)[0])
-        contestants = {"anchor-exp": theirs}
+        contestants = {"anchor-exp": (lambda rows, search=search: search(rows, model.predict)[0], few)}
         for beam in (1, 4):
             known = {"threshold": threshold, "beam": beam, "categorical": list(setup.categories)}
-            ours = partial(Anchors, X_train=setup.known, **known)
-            contestants[beam] = Contestant(model.predict, rows, lambda asked, ours=ours: ours(asked).explain)
-        answers = compete(contestants, min(2, sizes.runs))
+            contestants[beam] = Anchors(model.predict, setup.known, **known).explain, rows
+        best, answers = compete(contestants, min(2, sizes.runs))
         written = answers.pop("anchor-exp")
         precise, long = quality(written, model, sizes.judged)
         empty = sum(not rule for rule in written)
         for (beam, rules), bar in zip(answers.items(), (30, None), strict=True):
             what = f"Anchors at {threshold}, faster than anchor-exp" if bar else "  with a beam of 4"
-            yield quicker(what, {"faithscope": contestants[beam], "anchor-exp": theirs}, bar)
+            yield faster(what, {"faithscope": best[beam], "anchor-exp": best["anchor-exp"]}, at_least=bar)
             place = {name: j for j, name in enumerate(rules.features)}
             ours = [[(place[name], *test) for name, *test in rule] for rule in rules.to_conditions()[: len(few)]]
             good, wide = quality(ours, model, sizes.judged)
@@ -216,20 +184,17 @@ def against_dice(sizes):
         explainer.find(rows[:1])  # learns the training rows, once for all
         return explainer.find
 
-    def theirs(asked):
-        both = SimpleNamespace(predict_proba=asked, predict=lambda rows: asked(rows).argmax(axis=1))
-        return finding(Dice(both, **known))
-
     pair = {
-        "faithscope": Contestant(model.predict, rows, lambda asked: finding(Counterfactual(asked, **known))),
-        "dice-ml": Contestant(model.predict_proba, few, theirs),
+        "faithscope": (finding(Counterfactual(model.predict, **known)), rows),
+        "dice-ml": (finding(Dice(model, **known)), few),
     }
-    answers = compete(pair, min(2, sizes.runs)).values()
+    best, told = compete(pair, min(2, sizes.runs))
+    answers = told.values()
     ours, others = (np.mean((points.points != points.originals).sum(axis=1)) for points, _ in answers)
-    lacking = [len(each.rows) - len(where) for each, (_, where) in zip(pair.values(), answers, strict=True)]
+    lacking = [len(asked) - len(where) for (_, asked), (_, where) in zip(pair.values(), answers, strict=True)]
     note = f"{ours:.2f} and {others:.2f} features changed; none found for {lacking[0]} of {len(rows)} and "
     note += f"{lacking[1]} of {len(few)} rows"
-    yield quicker("Counterfactual, faster than dice-ml random", pair, 50, note)
+    yield faster("Counterfactual, faster than dice-ml random", best, at_least=50, note=note)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,16 @@
 
     python benchmarks/install_size.py                     # without extras
     python benchmarks/install_size.py "" shap all         # several, one after the other
-    python benchmarks/install_size.py --tree ../older     # of another checkout
 
 Everything is downloaded first, from wherever pip is configured to look, so that the seconds are those of installing
 alone; they are of processor time too, which other work on the machine does not change. Megabytes are those of the
 installed files, with what Python compiles of them.
 """
 
-import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import venv
 from pathlib import Path
@@ -63,10 +62,6 @@ def _mb(count):
 
 
 if __name__ == "__main__":
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("extras", nargs="*", default=[""], help="such as shap or shap,spark; '' for none")
-    asked.add_argument("--tree", type=Path, default=ROOT, help="the checkout to install")
-    words = asked.parse_args()
-    for extras in words.extras:
+    for extras in sys.argv[1:] or [""]:
         with tempfile.TemporaryDirectory() as folder:
-            print(told(extras, *install(words.tree.resolve(), extras, Path(folder))), flush=True)
+            print(told(extras, *install(ROOT, extras, Path(folder))), flush=True)

@@ -102,7 +102,7 @@ class Watched:
         kind, own, label = self.drawn(days * trials * self.rows, rng)
         serves = None
         if self.inside is not None:
-            serves = Scopes(None, self.classes).serves(RowPatterns(None, self.inside))[kind]
+            serves = Scopes(range(len(self.classes)), self.classes).serves(RowPatterns(None, self.inside))[kind]
         cell, closing, scope = sides(np.ones(len(kind), np.int64), rng, serves, share)
         high = (own[cell] if serves is None else np.where(closing, scope, own[cell])).astype(np.uint64)
         place = cell // self.rows

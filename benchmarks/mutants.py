@@ -1,50 +1,39 @@
-"""Which faults do the tests find? Mutants drawn at random from the sources, each switched on by itself.
+"""Which faults do the tests find? Mutants drawn at random from the sources, each tried by the tests likely to find it.
 
-python benchmarks/mutants.py plant COPY                  # write 150 mutants into COPY/src, all switched off
-cd COPY && REACHED=reached.txt pytest -n 2               # which tests reach which mutants
-python benchmarks/mutants.py kill COPY -m "not thorough" # 200 tests that reach each, until one fails
+    git worktree add --detach ../mutants                            # a checkout of its own, whose sources are changed
+    python benchmarks/mutants.py --copy ../mutants                  # 150 mutants: some hours of one core
+    python benchmarks/mutants.py --copy ../other --part 1 --parts 2 # every other one, in another checkout beside it
+    python benchmarks/mutants.py --copy ../mutants --many 3 --seconds 60
 
 A mutant is an expression changed as a slip would change it: a comparison, an operator, a number by one, a condition.
-It is switched on by the variable MUTANT; every test that comes by writes a line to the file that REACHED names.
+Test files are run in the order in which they are likely to find it, until one fails or the time is over: those that
+import the module, are called like it, or lie in the folder of its room; then the frozen numbers, the laws and the
+contracts. A mutant that no test finds in time has survived; a test that fails anyway kills all. Results are printed as
+they come, then as a table.
 """
 
-import argparse
 import ast
-import json
 import os
 import random
 import subprocess
 import sys
+import time
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
-SEED, HOW_MANY = 39, 150
-LIMIT, MOST = 120, 200  # seconds and tests per mutant
+from ratios import options
+
+SEED = 39
 SKIPPED = ("annotation", "returns", "decorator_list", "bases", "pattern")
 ROOMS = ("counting", "measures", "tables", "explainers", "readers")
+LAST = ("frozen", "laws", "contracts")  # folders of tests that are about everything
 PAIRS = (
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn),
     (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.BitAnd, ast.BitOr),
 )  # fmt: skip
 OPERATORS = dict.fromkeys((ast.Div, ast.FloorDiv, ast.Pow), ast.Mult) | {ast.Mult: ast.Add}
 OPERATORS |= {old: new for pair in PAIRS for old, new in (pair, pair[::-1])}
-IMPORTED = "from faithscope.mutants import on as _mutant"
-SWITCH = '''"""Which mutant is switched on, and which test comes by which."""
-
-import os
-
-seen: dict[int, str] = {}
-
-
-def on(number: int) -> bool:
-    """Whether this mutant is switched on."""
-    test = os.environ.get("PYTEST_CURRENT_TEST", "").removesuffix(" (call)").removesuffix(" (setup)")
-    if "REACHED" in os.environ and seen.get(number) != test:
-        seen[number] = test
-        with open(os.environ["REACHED"], "a") as file:
-            file.write(f"{number}\\t{test}\\n")
-    return os.environ.get("MUTANT") == str(number)
-'''
 
 
 def changed(node):
@@ -78,83 +67,66 @@ def expressions(node, inside=False):
             yield from expressions(child, inside)
 
 
-class Planted(ast.NodeTransformer):
-    """Expressions of a file, by their numbers, beside what a slip makes of them."""
-
-    def __init__(self, numbers):
-        self.numbers = numbers
-
-    def visit(self, node):
-        """The expression with its switch, if it has a number."""
-        if node not in self.numbers:
-            return self.generic_visit(node)
-        return ast.IfExp(ast.parse(f"_mutant({self.numbers[node]})").body[0].value, changed(node), node)
-
-
-def plant(copy):
-    """Write the mutants into a copy of the sources, all switched off, and a list of them."""
-    package = copy / "src" / "faithscope"
+def drawn(package):
+    """Files and expressions in random order, no two on one line."""
     files = [path for room in ROOMS for path in sorted((package / room).rglob("*.py")) if "gpu" not in path.parts]
-    trees = {path: ast.parse(path.read_text()) for path in files}
-    sites = [(path, node) for path, tree in trees.items() for node in expressions(tree) if changed(node)]
+    sites = [(path, node) for path in files for node in expressions(ast.parse(path.read_text())) if changed(node)]
     random.Random(SEED).shuffle(sites)
-    told, taken, numbers = [], set(), {}
+    taken = set()
     for path, node in sites:
         lines = {(path, line) for line in range(node.lineno, node.end_lineno + 1)}
-        if len(told) < HOW_MANY and not lines & taken:
+        if not lines & taken:
             taken |= lines
-            numbers[node] = len(told)
-            words = {"old": ast.unparse(node), "new": ast.unparse(changed(node))}
-            told.append({"number": len(told), "file": str(path.relative_to(copy)), "line": node.lineno, **words})
-    for path in {path for path, _ in taken}:
-        tree = Planted(numbers).visit(trees[path])
-        tree.body[int(ast.get_docstring(tree) is not None) : 0] = ast.parse(IMPORTED).body
-        path.write_text(ast.unparse(tree))
-    (package / "mutants.py").write_text(SWITCH)
-    (copy / "mutants.json").write_text(json.dumps(told, indent=1))
-    print(f"{len(told)} mutants of {len(sites)} places in {len(files)} files")
+            yield path, node
 
 
-def killed(copy, number, tests, options):
-    """The outcome for one mutant."""
-    asked = [sys.executable, "-m", "pytest", *tests, "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options]
-    with (copy / f"mutant-{number}.log").open("w") as log:
-        try:
-            known = {"cwd": copy, "env": os.environ | {"MUTANT": str(number)}, "timeout": LIMIT}
-            code = subprocess.run(asked, stdout=log, stderr=log, **known).returncode
-        except subprocess.TimeoutExpired:
-            return "survived (time)"
-    return "survived" if code in (0, 5) else "killed" if code == 1 else f"killed (status {code})"
+def mutated(source, node):
+    """The source with one expression changed."""
+    lines = source.encode().splitlines(keepends=True)
+    first, last = lines[node.lineno - 1][: node.col_offset], lines[node.end_lineno - 1][node.end_col_offset :]
+    lines[node.lineno - 1 : node.end_lineno] = [first, f"({ast.unparse(changed(node))})".encode(), last]
+    return b"".join(lines)
 
 
-def kill(copy, marks, part, parts):
-    """Run the tests that reach each mutant until one fails."""
-    asked = [sys.executable, "-c", "import faithscope; print(faithscope.__file__)"]
-    if str(copy) not in subprocess.check_output(asked, cwd=copy, text=True):
-        sys.exit("The mutants are not what is imported: set PYTHONPATH to the copy's src.")
-    tests, outcomes = {}, Counter()
-    for line in (copy / "reached.txt").read_text().splitlines():
-        number, _, test = line.partition("\t")
-        if test:
-            tests.setdefault(int(number), {})[test.removesuffix(" (teardown)")] = None
-    for mutant in json.loads((copy / "mutants.json").read_text())[part::parts]:
-        names = list(tests.get(mutant["number"], ()))
-        outcome = killed(copy, mutant["number"], names[:MOST], ["-m", marks]) if names else "not reached"
-        print(json.dumps({**mutant, "outcome": outcome, "tests": len(names)}), flush=True)
-        outcomes[outcome.split(" (")[0]] += 1
-    print(outcomes)
+def likely(copy, module):
+    """The test files that may find a fault in a module, the likeliest first."""
+    dotted, (room, *_, stem), ranks = ".".join(module), module[1:], {}
+    for path in sorted((copy / "tests").rglob("test_*.py")):
+        folders, words = path.relative_to(copy / "tests").parts[:-1], path.stem.split("_")
+        rank = 4 * (dotted in path.read_text()) + 2 * any(word in stem for word in words[1:]) + (room in folders)
+        rank = rank or -1 - next((place for place, folder in enumerate(LAST) if folder in folders), len(LAST))
+        if rank >= -len(LAST):
+            ranks[str(path)] = rank
+    return sorted(ranks, key=ranks.get, reverse=True)
+
+
+def outcome(copy, tests, seconds):
+    """Whether one of the tests fails in time."""
+    asked = [sys.executable, "-m", "pytest", *tests, "-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not thorough"]
+    paths = os.pathsep.join(str(copy / folder) for folder in ("src", "reproduction"))
+    env = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    known = {"cwd": copy, "env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    try:
+        return "survived" if subprocess.run(asked, timeout=seconds, **known).returncode == 0 else "killed"
+    except subprocess.TimeoutExpired:
+        return "survived"
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("work", choices=["plant", "kill"])
-    parser.add_argument("copy", type=Path)
-    parser.add_argument("-m", dest="marks", default="")
-    parser.add_argument("--part", type=int, default=0)
-    parser.add_argument("--parts", type=int, default=1)
-    asked = parser.parse_args()
+    counted, asked = Counter(), options(__doc__, copy=Path, many=150, part=0, parts=1, seconds=240.0)
     copy = asked.copy.resolve()
-    if asked.work == "plant":
-        plant(copy)
-    else:
-        kill(copy, asked.marks, asked.part, asked.parts)
+    package = copy / "src" / "faithscope"
+    for path, node in list(islice(drawn(package), asked.many))[asked.part :: asked.parts]:
+        module = path.relative_to(package.parent).with_suffix("").parts
+        source, begun = path.read_text(), time.monotonic()
+        try:
+            path.write_bytes(mutated(source, node))
+            told = outcome(copy, likely(copy, module), asked.seconds)
+        finally:
+            path.write_text(source)
+        counted[module[1], told] += 1
+        slip = f"{ast.unparse(node)} -> {ast.unparse(changed(node))}"
+        print(f"{told:<9}{time.monotonic() - begun:>5.0f} s  {'.'.join(module[1:])}:{node.lineno}  {slip}", flush=True)
+    print(f"\n{'room':<12}{'killed':>8}{'survived':>10}")
+    for room in ROOMS:
+        print(f"{room:<12}{counted[room, 'killed']:>8}{counted[room, 'survived']:>10}")

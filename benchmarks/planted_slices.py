@@ -10,9 +10,6 @@ as found if a slice is listed on just its columns, of which at least 60% of the 
 round; so three weeks are found if they are dated to within a week.
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -87,7 +84,6 @@ def named(found, fault, where, X):
 
 def study(draws, first):
     """How often each fault is found, and something else beside it, in draws from the first seed on."""
-    results = []
     for fault in FAULTS:
         told = []
         for seed in range(first, first + draws):
@@ -95,10 +91,8 @@ def study(draws, first):
             hits = [named(each, fault, where, evaluation.X) for each in evaluation.slices().found]
             told.append((where.mean(), any(hits), not all(hits)))
         rows, found, other = np.mean(told, axis=0)
-        results.append({"fault": fault, "rows": rows, "found": found, "other": other})
         hits = f"found {found * draws:>3.0f} of {draws}   another slice {other * draws:>3.0f}"
         print(f"{fault:<34} {rows:>6.1%} of rows   {hits}")
-    return results
 
 
 def speed(rows=1_000_000, columns=20):
@@ -115,10 +109,8 @@ def speed(rows=1_000_000, columns=20):
 
 if __name__ == "__main__":
     # The draws before this seed were looked at while slices were made.
-    asked = options(__doc__, draws=100, seed=3_000, json=Path, speed=False)
+    asked = options(__doc__, draws=100, seed=3_000, speed=False)
     if asked.speed:
         speed()
     else:
-        results = study(asked.draws, asked.seed)
-        if asked.json:
-            asked.json.write_text(json.dumps({"draws": asked.draws, "faults": results}, indent=1) + "\n")
+        study(asked.draws, asked.seed)

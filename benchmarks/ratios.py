@@ -1,4 +1,4 @@
-"""What the scripts share: ratios beside their bars, what a machine can do at best, options, tables that are kept."""
+"""What the scripts share: ratios beside their bars, options, tables that are kept."""
 
 import argparse
 import importlib.metadata
@@ -10,15 +10,12 @@ import re
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from numpy.random import default_rng
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -36,13 +33,6 @@ class Line:
     at_most: float | None = None
     seconds: dict = field(default_factory=dict)
     note: str = ""
-    limit: dict = field(default_factory=dict)  # seconds below which no program could come, by what sets it
-
-    @property
-    def reached(self):
-        """The limit over our own time, 1 at best; None if either is not known."""
-        ours = self.seconds.get("faithscope")
-        return max(self.limit.values()) / ours if self.limit and ours else None
 
     @property
     def met(self):
@@ -55,9 +45,6 @@ class Line:
         bar = f"at least {self.at_least:g}" if self.at_least else f"at most {self.at_most:g}" if self.at_most else ""
         verdict = "" if not bar else "not judged" if not judged else "met" if self.met else "MISSED"
         parts = [f"{name} {1e3 * seconds:,.1f} ms" for name, seconds in self.seconds.items()]
-        if self.reached is not None:
-            slowest = max(self.limit, key=self.limit.get)
-            parts.append(f"limit {1e3 * self.limit[slowest]:,.1f} ms by {slowest}, {self.reached:.0%} reached")
         told = "; ".join(parts + [self.note] * bool(self.note))
         return f"{self.what:<47}{self.value:>8,.2f} {self.unit:<3}{bar:<14}{verdict:<12}{told}".rstrip()
 
@@ -118,33 +105,6 @@ def in_fresh_process(work, *given):
 def import_seconds(name):
     """How long it takes to import a library, beyond NumPy."""
     return clock(lambda: importlib.import_module(name))[0]
-
-
-@cache
-def bandwidth():
-    """Bytes per second that all cores together read from memory and add up."""
-    cores, read = os.cpu_count() or 1, 2**25  # numbers, 256 MB: no cache holds them
-    parts = np.array_split(np.ones(read), cores)
-    with ThreadPoolExecutor(cores) as pool:
-        return 8 * read / best_of(lambda: list(pool.map(np.sum, parts)), 5)
-
-
-@cache
-def product_rate():
-    """Operations per second of a large matrix product in single precision, on all cores."""
-    side = 2_048
-    a, b = default_rng(0).standard_normal((2, side, side), np.float32)
-    return 2 * side**3 / best_of(lambda: a @ b, 5)
-
-
-def reading(count):
-    """The seconds in which so many bytes can be read once."""
-    return {"memory": count / bandwidth()}
-
-
-def multiplying(operations):
-    """The seconds of so many additions and multiplications in a plain matrix product."""
-    return {"products": operations / product_rate()}
 
 
 def is_missing(library):
@@ -281,11 +241,10 @@ def run(doc, libraries, parts, sizes, **more):
     asked = {name: value for name in more if (value := getattr(chosen, name)) is not None}
     sizes = SimpleNamespace(**{name: pair[chosen.quick] for name, pair in sizes.items()} | asked)
     machine, script = describe_machine(libraries), Path(sys.argv[0]).stem
-    rates = f"{bandwidth() / 1e9:,.1f} GB/s read, {product_rate() / 1e9:,.0f} billion operations/s multiplied"
 
     def told():
         yield f"$ python benchmarks/{script}.py"
-        yield f"{machine}; at best {rates}"
+        yield machine
         for part in parts:
             for line in part(sizes):
                 lines.append(line)

@@ -41,17 +41,13 @@ def pytest_unconfigure(config):
     if not path or hasattr(config, "workerinput"):
         return
     files = defaultdict(list)
-    for part in sorted(path.parent.glob(f"{path.stem}.*")):
-        if part.suffix in (".gw0", ".gw1", ".gw2", ".gw3", ".main"):
-            for line in part.read_text().splitlines():
-                test, cpu, clock = json.loads(line)
-                files[test.partition("::")[0]].append((cpu, clock, test.partition("::")[2]))
-            part.unlink()
-    total = sum(cpu for tests in files.values() for cpu, _, _ in tests)
-    lines = [f"{total:9.1f} s of processor in {sum(map(len, files.values())):,} tests of {len(files)} files", ""]
-    lines += ["processor     clock  tests  file, and its dearest test"]
-    for file, tests in sorted(files.items(), key=lambda one: -sum(cpu for cpu, _, _ in one[1])):
+    for part in path.parent.glob(f"{path.stem}.[gm]*"):  # of workers, or of the main process
+        for test, cpu, clock in map(json.loads, part.read_text().splitlines()):
+            files[test.partition("::")[0]].append((cpu, clock, test.partition("::")[2]))
+        part.unlink()
+    lines = ["processor     clock  tests  file, and its dearest test"]
+    for file, tests in sorted(files.items(), key=lambda each: -sum(cpu for cpu, *_ in each[1])):
         cpu, clock = (sum(each[place] for each in tests) for place in (0, 1))
-        dearest = max(tests)
-        lines.append(f"{cpu:9.1f} {clock:9.1f} {len(tests):6} {file} ({dearest[0]:.1f} s: {dearest[2][:80]})")
+        most, _, dearest = max(tests)
+        lines.append(f"{cpu:9.1f} {clock:9.1f} {len(tests):6} {file} ({most:.1f} s: {dearest[:80]})")
     path.write_text("\n".join(lines) + "\n")

@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.sample import Sample
+from noted import noted
 from refused import refused
 
 RNG = np.random.default_rng(0)
@@ -94,9 +95,9 @@ def test_an_interval_that_is_not_proven_says_so():
     assert evaluation.consistency.method == "proven"
     groups = evaluation.sufficiency_populations
     for estimate in (evaluation.sufficiency, *groups.among.estimates.values()):
-        assert any("the interval of sufficiency is not proven" in note for note in estimate.notes)
+        assert noted(estimate, "the interval of sufficiency is not proven")
     for estimate in groups.estimates.values():
-        assert any("the interval beside everybody is a jackknife" in note for note in estimate.notes)
+        assert noted(estimate, "the interval beside everybody is a jackknife")
 
 
 @pytest.mark.parametrize("options", [{"weights": WEIGHTS + 1, "confidence": 0.9}, {"interval": "proven"}])

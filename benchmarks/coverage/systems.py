@@ -8,6 +8,7 @@ from harness import in_bins
 from numpy.random import default_rng
 
 import faithscope as fs
+from faithscope import testing
 from faithscope.testing.populations import (
     Hub,
     equal,
@@ -121,9 +122,8 @@ class FinitePopulation(Kinds):
         return np.sum(self.p[:, None] * self.q * self.recalled)
 
     def expected(self, n):
-        """E[M̂] on n rows: a row counts only if its explanation applies to one of the n - 1 others."""
-        mass = np.minimum(self.p if self.covers is None else self.covers @ self.p, 1 - 1e-16)
-        return (self.p * -np.expm1((n - 1) * np.log1p(-mass))) @ self.alike
+        """E[M̂] on n rows, by the paper's theorem."""
+        return testing.FinitePopulation(self.p, self.q, self.covers).expected(n)
 
     def draw(self, n, rng):
         """Rows: their kinds and their labels."""

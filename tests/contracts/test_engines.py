@@ -24,6 +24,7 @@ from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
 from laws.test_exact_columns import COLUMNS, conditions_on, rows_of
+from refused import refused
 from tables import engines
 from tables.logs import (
     CUSTOMER,
@@ -280,8 +281,7 @@ def test_missing_values_are_refused_dropped_or_a_value(engine, width, form):
     second = "phi_2" if form == "columns" else "phi[2]"
     told = f"{re.escape(repr(LABEL))} in 2, .*{re.escape(repr(second))} in {np.isnan(values[:, 2]).sum()}"
     for discretizer in alone + together:
-        with pytest.raises(BadInput, match=told):
-            audit(**how, discretizer=discretizer)
+        refused(BadInput, told, audit, **how, discretizer=discretizer)
         dropped = audit(**how, discretizer=discretizer, nulls="drop").consistency
         assert_same(dropped, fs.consistency(values[whole], LABELS[whole], discretizer=discretizer))
         assert f"{(~whole).sum()} rows were dropped: values missing" in dropped.notes

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -232,11 +231,6 @@ def test_training_rows_are_equal_by_their_values_and_shown_by_their_shape(rows):
     assert explainer != NearestNeighbors(rows[:50] if not hasattr(rows, "iloc") else rows.iloc[:50], k=2)
 
 
-def test_equal_and_unequal_sparse_rows():
-    rows, same, other = csr_matrix(np.eye(3)), csr_matrix(np.eye(3)), csr_matrix(np.ones((3, 3)))
-    assert NearestNeighbors(rows) == NearestNeighbors(same) != NearestNeighbors(other)
-
-
 def test_a_model_is_shown_by_its_name_since_its_own_repr_may_hold_rows():
     assert WORD in repr(model()), "the encoder lists its categories"
     assert repr(Counterfactual(model(), TRAIN)) == (
@@ -246,17 +240,6 @@ def test_a_model_is_shown_by_its_name_since_its_own_repr_may_hold_rows():
     bound = Lime(shallow().predict_proba, PLAIN, samples=50)
     assert repr(bound).startswith("Lime(predict_proba=DecisionTreeClassifier.predict_proba, X_train=(120, 2), ")
     assert "predict=lambda" in repr(Anchors(lambda X: X[:, 0] > 40, PLAIN))
-
-
-def test_settings_are_given_back_as_they_were_given():
-    anchors = Anchors(model(), TRAIN, threshold=0.8, beam=2, max_conditions=3)
-    params = anchors.get_params()
-    assert params.pop("predict") is model()
-    assert params.pop("X_train") is TRAIN
-    assert params == {
-        "threshold": 0.8, "beam": 2, "categorical": (), "delta": 0.1, "tau": 0.15, "seed": 0, "max_conditions": 3,
-        "agreement": None,
-    }  # fmt: skip
 
 
 @dataclass

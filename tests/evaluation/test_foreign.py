@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
+from noted import noted
 from refused import refused
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -122,7 +123,7 @@ def test_lime_explains_every_row_with_all_features_and_the_callers_explainer_is_
     told = evaluate(explainer)
     assert (told.explanations.names, told.explainer) == (tuple(X), "LimeTabularExplainer")
     assert (told.explanations.values != 0).all()
-    assert not any("seed" in note for note in told.consistency.notes)
+    assert not noted(told.consistency, "seed")
     notes = evaluate(tabular(random_state=None)).consistency.notes
     assert any("LimeTabularExplainer has no seed" in note for note in notes)
     assert before == [explainer.random_state.get_state()[1].tolist(), np.random.get_state()[1].tolist()]  # noqa: NPY002
@@ -133,7 +134,7 @@ def test_lime_of_several_classes_of_numbers_and_of_texts():
     wine = WINE.iloc[:, :3]
     three = evaluate(tabular(wine), wine[::30], LogisticRegression(max_iter=2000).fit(wine, KINDS))
     assert three.explanations.values.shape == (6, 9)
-    assert any("all 3 classes" in note for note in three.consistency.notes)
+    assert noted(three.consistency, "all 3 classes")
     assert evaluate(tabular(mode="regression"), model=LinearRegression().fit(X, Y)).agreement == fs.Spread()
     text = pytest.importorskip("lime.lime_text").LimeTextExplainer(random_state=0)
     documents = ["good film", "bad plot", "good plot", "bad film"] * 3
@@ -164,15 +165,6 @@ def test_what_lime_and_anchors_need_is_said():
     notes = evaluate(tabular(), pretty, Anything()).consistency.notes
     assert any("taken by position: 'MEAN RADIUS' as 'mean radius'" in note for note in notes)
     assert evaluate(tabular(), model=MODEL.predict).explanations.names == tuple(X), "a bound predict names its model"
-
-
-@pytest.mark.thorough
-def test_a_model_of_interpretml_explains_itself():
-    glass = pytest.importorskip("interpret.glassbox")
-    model = glass.ExplainableBoostingClassifier(max_rounds=5, interactions=1, n_jobs=1).fit(X, Y)
-    terms = evaluate(model, model=model).explanations
-    assert terms.names == tuple(model.term_names_)
-    np.testing.assert_allclose(terms.values, model.eval_terms(ROWS))
 
 
 def test_captums_methods_explain_the_classes_that_ours_explain():

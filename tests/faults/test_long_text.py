@@ -15,6 +15,7 @@ from faithscope.errors import TooLarge
 from faithscope.inputs.arrays import to_vector
 from faithscope.runtime import memory
 from fuzz.outcomes import injected
+from refused import refused
 
 # As an array of NumPy's texts the column would take 15 GiB.
 LIMITED = """
@@ -57,8 +58,7 @@ def test_a_small_file_of_long_texts_is_refused_before_it_is_read(tmp_path, monke
     monkeypatch.setattr(memory, "available", lambda: 2**26)
     monkeypatch.setattr(pd, "read_parquet", lambda path: pytest.fail("the rows were read"))
     assert 1000 * 100_000 <= _bytes_of_rows(path) <= 1000 * 100_000 + 16 * 2 * 1000
-    with pytest.raises(TooLarge, match="The rows of"):
-        read_rows(path)
+    refused(TooLarge, "The rows of", read_rows, path)
 
 
 def test_texts_that_fit_are_not_refused(tmp_path, monkeypatch):
@@ -78,7 +78,6 @@ def test_a_column_of_texts_is_measured_before_it_is_unpacked(library, monkeypatc
     }[library]()
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available", lambda: 2**19)
-    with pytest.raises(TooLarge, match="A column of 1,000 texts"):
-        to_vector(column)
+    refused(TooLarge, "A column of 1,000 texts", to_vector, column)
     monkeypatch.setattr(memory, "available", lambda: 2**22)
     assert to_vector(column).tolist() == texts

@@ -6,8 +6,21 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.evaluation.assertions import Unfaithful
-from faithscope.integrations import sklearn
-from fuzz.calls import CALLS, KEYS, NEEDED, PHI, REASONS, RULES, THINGS, TRAIN, methods, parameters, predict, public
+from fuzz.calls import (
+    CALLS,
+    KEYS,
+    NEEDED,
+    PHI,
+    REASONS,
+    RULES,
+    THINGS,
+    TRAIN,
+    methods,
+    parameters,
+    predict,
+    public,
+    thing,
+)
 from fuzz.hostile import MISPLACED, ODD, drawn_for
 from fuzz.outcomes import REFUSED, budget, survives
 from listed import names
@@ -36,12 +49,10 @@ def elsewhere(monkeypatch, tmp_path):
 
 def known(name):
     """The room in which a public name lives, and what it takes."""
-    thing = sklearn if name.startswith("sklearn.") else fs
-    for part in name.removeprefix("sklearn.").split("."):
-        thing = getattr(thing, part)
+    asked = thing(name)
     left = {"progress"} if name.endswith(".explain") else set(LEFT_ALONE)
     left |= {"table", "missing", "fitted_on"} if name == "explainers.TreePath" else set()  # by surrogate alone
-    return thing.__module__.split(".")[1], [each for each in parameters(thing) if each not in left]
+    return asked.__module__.split(".")[1], [each for each in parameters(asked) if each not in left]
 
 
 def put(family, name, call, given):
@@ -103,17 +114,19 @@ def test_whatever_is_put_into_any_parameter_gets_an_answer_or_one_sentence(name)
 
 
 @MANY
-@pytest.mark.parametrize("kind", THINGS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.thorough] * (kind == "comparison")) for kind in THINGS]
+)
 def test_methods_of_results_take_hostile_input_too(kind, times):
-    thing = THINGS[kind]()
-    for name, method in methods(thing):
+    result = THINGS[kind]()
+    for name, method in methods(result):
         if not callable(method):
-            survives("results", f"{kind}.{name}", lambda name=name: getattr(thing, name))
+            survives("results", f"{kind}.{name}", lambda name=name: getattr(result, name))
             continue
         accepted = parameters(method)
         good = {each: NEEDED[each] for each in accepted if each in NEEDED}
-        put("results", f"{kind}.{name}", getattr(thing, name), good)
+        put("results", f"{kind}.{name}", getattr(result, name), good)
         if accepted:
             try_hostile_input(
-                "results", f"{kind}.{name}", getattr(thing, name), good, accepted, max(1, times * len(accepted) // 3)
+                "results", f"{kind}.{name}", getattr(result, name), good, accepted, max(1, times * len(accepted) // 3)
             )

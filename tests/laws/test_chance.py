@@ -45,35 +45,12 @@ def test_the_spread_of_shuffled_predictions_is_never_too_small_where_explanation
     assert 0.85 * true <= spread <= 1.7 * true
 
 
-def grouped(rng, n, groups, agreement, labels=2):
-    """Rows with one of many explanations, of which some share agrees with the explanation's own label."""
-    why = (rng.random(n) ** 2 * groups).astype(int)
-    own = rng.integers(0, labels, groups)
-    return why, np.where(rng.random(n) < agreement, own[why], rng.integers(0, labels, n))
-
-
 def agreeing(why, labels):
     """n times the estimate, from the counts themselves."""
     cells = np.bincount(why * (labels.max() + 1) + labels, minlength=(why.max() + 1) * (labels.max() + 1))
     cells = cells.reshape(why.max() + 1, -1)
     rows = cells.sum(axis=1)
     return ((cells * (cells - 1)).sum(axis=1)[rows > 1] / (rows[rows > 1] - 1)).sum()
-
-
-def permuted(why, y, rng, times=60):
-    """The z of a permutation test."""
-    dealt = np.array([agreeing(why, rng.permutation(y)) for _ in range(times)])
-    return (agreeing(why, y) - dealt.mean()) / dealt.std() if dealt.std() > 0 else 0.0
-
-
-def test_what_a_permutation_test_finds_is_never_called_chance_because_silent_rows_count_as_failures():
-    rng = np.random.default_rng(0)
-    why, labels = grouped(rng, 4000, 900, 0.4)
-    why = np.where(rng.random(4000) < 0.15, 10_000 + np.arange(4000), why)
-    found = fs.consistency(why, labels)
-    assert permuted(why, labels, rng) > 8
-    assert found.low < found.chance < found.high
-    assert level(found) == "partly"
 
 
 DRAWS = {

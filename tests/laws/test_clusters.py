@@ -13,6 +13,8 @@ from faithscope.measures.estimate import estimate
 from faithscope.notes import of_kind
 from faithscope.report.sections.hidden import points
 from faithscope.sample import Sample
+from noted import noted
+from refused import refused
 
 FIELDS = ("value", "low", "high", "unverifiable", "verified", "chance", "effective_n")
 
@@ -41,15 +43,13 @@ REFUSED = [
 
 @pytest.mark.parametrize(("asked", "error", "words"), REFUSED)
 def test_what_cannot_be_said_of_clusters_is_refused_in_a_sentence(asked, error, words):
-    with pytest.raises(error, match=words):
-        fs.consistency(CODES, LABELS, **{"clusters": CLUSTERS, **asked})
+    refused(error, words, fs.consistency, CODES, LABELS, **{"clusters": CLUSTERS, **asked})
 
 
 def test_estimates_of_clusters_are_not_planned_with_bounded_or_added():
     estimate = fs.consistency(CODES, LABELS, clusters=CLUSTERS)
     for ask in (fs.plan, fs.mse_bound):
-        with pytest.raises(NotProven, match="independent rows"):
-            ask(estimate)
+        refused(NotProven, "independent rows", ask, estimate)
     with pytest.raises(Incompatible, match="clustered"):
         estimate.counts + estimate.counts
 
@@ -108,10 +108,10 @@ def test_sizes_of_clusters_that_go_with_predictions_are_told_in_every_place_and_
     told = doors(*returning(by_label=True))
     beside = [told.pop(name) for name in list(told) if "beside" in name]  # these weigh pairs: nothing is said for sure
     assert all(of_kind(each.notes, "interval") for each in beside)
-    assert {name for name, each in told.items() if not any("kept by chance" in note for note in each.notes)} == set()
+    assert {name for name, each in told.items() if not noted(each, "kept by chance")} == set()
     assert {name for name, each in told.items() if each.method != "kept rows"} == set()
     told = doors(*returning(by_label=False))
-    assert {name for name, each in told.items() if any("kept by chance" in note for note in each.notes)} == set()
+    assert {name for name, each in told.items() if noted(each, "kept by chance")} == set()
     assert {name for name, each in told.items() if of_kind(each.notes, "interval")} == set()
 
 

@@ -105,11 +105,3 @@ def test_sets_of_named_features_are_compared_across_kinds(seed):
     words = fs.Highlights([set(each) for each in sets])
     (other,) = fs.explainer_agreement({"words": words, "shap": importances}, k=2).pairs
     assert other.feature_agreement.value == pytest.approx(np.mean(expected))
-
-
-def test_explainers_that_draw_from_their_own_frequencies_have_no_kappa():
-    rng = np.random.default_rng(0)
-    a, b = rng.choice(3, 20_000, p=[0.7, 0.2, 0.1]), rng.choice(3, 20_000, p=[0.5, 0.1, 0.4])
-    (pair,) = fs.explainer_agreement({"a": a, "b": b}).pairs
-    assert pair.chance == pytest.approx(0.41, abs=0.01)
-    assert pair.kappa.low < 0 < pair.kappa.high

@@ -13,6 +13,7 @@ import brute_numbers
 import faithscope as fs
 from faithscope.testing import POPULATIONS
 from faithscope.testing.populations import covers
+from noted import noted
 from small_systems import systems
 
 WRONG = 0.025
@@ -130,7 +131,7 @@ def test_an_interval_never_collapses_where_no_disagreement_was_seen(agreement):
 
 def test_few_rows_that_decide_are_named_and_one_that_decides_everything_leaves_the_answer_open():
     found = fs.consistency(np.zeros(1000), np.arange(1000) < 2)
-    assert any("a few rows decide" in note for note in found.notes)
+    assert noted(found, "a few rows decide")
     places = np.append(np.arange(1.0, 100.0), 0.0)
     found = fs.sufficiency(places, np.ones(100), places[:, None], relation=covers)
     assert found.value == pytest.approx(0.99)

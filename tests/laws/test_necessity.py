@@ -7,6 +7,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import NotProven, NotScoped
+from refused import refused
 from small_systems import System
 
 
@@ -28,10 +29,8 @@ def test_predictions_that_nobody_else_gets_cannot_be_checked(n):
 
 def test_what_has_no_necessity_is_refused_and_an_evaluation_goes_without():
     system, vectors = System.random("normal", 1), fs.Importances([[1.0], [2.0]])
-    with pytest.raises(NotProven, match=r"Close\(eps\) or Tolerance"):
-        system.measured("necessity", "spread")
+    refused(NotProven, r"Close\(eps\) or Tolerance", system.measured, "necessity", "spread")
     rules, rows, _ = system.given("rules")
     assert fs.evaluate(system.predictions, rules, rows, agreement=fs.Spread()).necessity is None
-    with pytest.raises(NotScoped, match="so necessity is undefined: pass relation="):
-        fs.necessity(vectors, [0, 1], [[1.0], [2.0]])
+    refused(NotScoped, "so necessity is undefined: pass relation=", fs.necessity, vectors, [0, 1], [[1.0], [2.0]])
     assert fs.evaluate([0, 1], vectors, [[1.0], [2.0]]).necessity is None

@@ -5,15 +5,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from laws.edits import EDITS, files, package
+from laws.edits import EDITS, NEEDED, files, package
 from once import once_json
 
 pytestmark = pytest.mark.slow
-FOLLOWED = [name for name in EDITS if name not in ("a global by its name", "code in a text")]
+COMPUTED = {"a global by its name", "code in a text"}  # each time: what they name cannot be followed
 
 CHILD = """
 import hashlib, importlib, json, sys, warnings
@@ -44,9 +45,9 @@ print(json.dumps(answers))
 """
 
 
-def answers(folder, seed, after):
-    """What every system answers in a process of its own, through the cache and without it."""
-    for name in EDITS:
+def answers(folder, names, seed, after):
+    """What each of these systems answers in a process of its own, through the cache and without it."""
+    for name in names:
         for file, text in files(name, after).items():
             path = folder / package(name) / file
             path.parent.mkdir(exist_ok=True)
@@ -54,34 +55,35 @@ def answers(folder, seed, after):
                 path.write_text(text)
                 # Python takes a compiled file for the same where size and second are.
                 os.utime(path, (after, after))
-    command = [sys.executable, "-c", CHILD, json.dumps([package(name) for name in EDITS]), seed]
+    command = [sys.executable, "-c", CHILD, json.dumps([package(name) for name in names]), seed]
     env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
-    return {name: told[package(name)] for name in EDITS}
+    return {name: told[package(name)] for name in names}
 
 
-def make():
+def make(names):
     with tempfile.TemporaryDirectory() as folder:
-        return [answers(Path(folder), seed, after) for seed, after in (("1", False), ("2", False), ("3", True))]
+        return [answers(Path(folder), names, seed, after) for seed, after in (("1", False), ("2", False), ("3", True))]
 
 
-@pytest.fixture(scope="module")
-def runs():
+@pytest.fixture(scope="module", params=["light", pytest.param("heavy", marks=pytest.mark.thorough)])
+def runs(request):
     """The answers before the edits, again in a second process, and after the edits; once for all workers."""
-    return once_json("edits", make)
+    names = [name for name in EDITS if (name in NEEDED) == (request.param == "heavy")]
+    return once_json(f"{request.param} edits", partial(make, names))
 
 
 def test_after_an_edit_the_cache_answers_as_if_there_were_none(runs):
     first, _, edited = runs
-    assert [name for name in EDITS if first[name]["kept"] != first[name]["truth"]] == []
-    assert [name for name in EDITS if edited[name]["truth"] == first[name]["truth"]] == [], "the edit changes nothing"
-    assert [name for name in EDITS if edited[name]["kept"] != edited[name]["truth"]] == []
+    assert [name for name in first if first[name]["kept"] != first[name]["truth"]] == []
+    assert [name for name in first if edited[name]["truth"] == first[name]["truth"]] == [], "the edit changes nothing"
+    assert [name for name in first if edited[name]["kept"] != edited[name]["truth"]] == []
 
 
 def test_in_a_second_process_what_is_unchanged_is_found(runs):
-    for name in FOLLOWED:
+    for name in runs[0].keys() - COMPUTED:
         first, second, _ = (run[name] for run in runs)
         assert first["told"] == second["told"] == [], name
         assert first["asked"] == 1, name
@@ -90,6 +92,6 @@ def test_in_a_second_process_what_is_unchanged_is_found(runs):
 
 
 def test_what_cannot_be_followed_is_not_kept_and_a_sentence_says_so(runs):
-    for name in EDITS.keys() - {*FOLLOWED}:
+    for name in runs[0].keys() & COMPUTED:
         for run in runs:
             assert (run[name]["asked"], len(run[name]["told"])) == (0, 1), name

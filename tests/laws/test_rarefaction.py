@@ -11,6 +11,7 @@ import brute
 import faithscope as fs
 from faithscope.counting.counts import Counts
 from faithscope.measures.planning.forecast import rarefy
+from refused import refused
 from strategies import samples
 
 
@@ -61,13 +62,11 @@ def test_what_cannot_be_forecast_is_not():
     assert not unique.forecastable
     assert unique.rows_needed is None
     assert "not forecastable" in str(unique)
-    with pytest.raises(fs.errors.BadInput, match="every explanation occurred once"):
-        unique.at(100)
+    refused(fs.errors.BadInput, "every explanation occurred once", unique.at, 100)
     floor = fs.plan(fs.consistency(draw(2000, 0, "a third unique"), np.zeros(2000)))
     assert (floor.rows_needed, floor.rows_needed_low, floor.rows_needed_high) == (None, None, None)
     assert "more than 20,000 rows, 10 times as many, are needed" in floor.reason
-    with pytest.raises(fs.errors.BadInput, match="10 times its size"):
-        floor.interval(20_001)
+    refused(fs.errors.BadInput, "10 times its size", floor.interval, 20_001)
     one = fs.plan(fs.consistency(["a"], [0]))
     assert one.rows_needed is None
 
@@ -84,5 +83,4 @@ REFUSED = [
 
 @pytest.mark.parametrize(("ask", "error", "words"), REFUSED)
 def test_bad_plans_are_refused(ask, error, words):
-    with pytest.raises(getattr(fs.errors, error), match=words):
-        ask()
+    refused(getattr(fs.errors, error), words, ask)

@@ -1,7 +1,6 @@
 """Laws of reasons in words: coarser ones can only lose, and only what is said of a row counts, not its place."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,19 +37,6 @@ def test_masking_the_labels_never_raises_true_consistency(texts, random):
     leak = fs.leakage(texts, labels)
     errors = [fs.GibbsDecoder(estimate).error for estimate in (leak.consistency, leak.masked)]
     assert errors[1] >= errors[0] - 1e-12
-
-
-@pytest.mark.parametrize("discretizer", [None, fs.Codebook(CODES), fs.Phrases(["a b", "c"]), fs.Template()])
-@given(texts=TEXTS, random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(discretizer, texts, random):
-    labels = [random.choice(["ab", "b"]) for _ in texts]
-    order = random.sample(range(len(texts)), len(texts))
-    reasons = fs.Reasons(texts, [text[:2] for text in texts])
-    one = fs.consistency(reasons, labels, discretizer=discretizer)
-    other = fs.consistency(reasons.take(order), [labels[row] for row in order], discretizer=discretizer)
-    assert one.value == pytest.approx(other.value, abs=1e-12)
-    assert one.interval == pytest.approx(other.interval, abs=1e-12)
-    assert {note for note in one.notes if "label" in note} == {note for note in other.notes if "label" in note}
 
 
 @given(TEXTS)

@@ -12,6 +12,7 @@ from faithscope.errors import BadInput, Incompatible
 from faithscope.monitor.sequential import PARTS
 from faithscope.monitor.telling import prometheus
 from monitor.watched_rows import looked
+from refused import refused
 
 DAY = np.datetime64("2026-01-01")
 
@@ -123,10 +124,8 @@ def test_the_reference_is_settled_when_the_state_begins(tmp_path):
     with pytest.raises(BadInput, match=r"begun with other reference \(reference=10, here 11\)"):
         fs.Monitor(tmp_path / "s.duckdb", reference=11)
     plain = fs.Monitor(tmp_path / "p.duckdb")
-    with pytest.raises(BadInput, match="begun without reference"):
-        fs.Monitor(tmp_path / "p.duckdb", reference=10)
-    with pytest.raises(BadInput, match="begin another state with reference=30"):
-        plain.beside()
+    refused(BadInput, "begun without reference", fs.Monitor, tmp_path / "p.duckdb", reference=10)
+    refused(BadInput, "begin another state with reference=30", plain.beside)
     with pytest.raises(Incompatible, match="different reference"):
         monitor + plain
 

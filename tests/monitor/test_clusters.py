@@ -9,8 +9,11 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput, Incompatible, WrongType
 from monitor.watched_rows import START, TEXTS, add, drawn
+from noted import noted
+from refused import refused
 
 MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
+BOTH = pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.thorough), {"scopes": TEXTS}])
 KEYS = {"prediction": "y", "explanation": "rule", "kind": "keys", "clusters": "who"}
 HOW = {"prediction": "y", "explanation": "rule", "kind": "rules"}
 
@@ -72,7 +75,7 @@ def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_b
     assert days[0] == days[2]
 
 
-@MEASURES
+@BOTH
 def test_monitors_added_up_are_a_replay_and_a_batch_of_both_counts_once(tmp_path, options):
     rows = customers(160, 60)
     parts = [rows[40 * place : 40 * (place + 1)] for place in range(4)]
@@ -113,7 +116,7 @@ def test_a_log_adds_what_its_rows_add_and_customers_are_known_again(tmp_path):
         given_table = tmp_path / "log.parquet" if place % 2 else table
         state = fs.Monitor(log._store.path)
         added = state.add_log(given_table, **HOW, clusters="who", when=str(day(place)), batch=str(place))
-        assert any("for the first time" in note for note in added.notes)
+        assert noted(added, "for the first time")
     assert heard(memory) == heard(log)
     assert memory.to_dict() == log.to_dict()
     assert "one row per cluster" in str(memory)
@@ -126,8 +129,8 @@ def test_a_monitor_that_hears_nobody_new_says_that_it_would_hardly_see_a_change(
     for number, (when, part) in enumerate(rows.groupby("day")):
         add(monitor, part, clusters=part["who"], when=when, batch=str(number))
     assert monitor.limits().n == 30
-    assert any("is hardly seen: begin another state" in note for note in monitor.notes)
-    assert any("600 rows are of 30 clusters" in note for note in monitor.notes)
+    assert noted(monitor, "is hardly seen: begin another state")
+    assert noted(monitor, "600 rows are of 30 clusters")
     monitor.add(["a"] * 10, [0] * 10, clusters=[f"new {j}" for j in range(10)], when=rows["day"].max(), batch="new")
     assert monitor.limits().n == 40
 
@@ -158,16 +161,13 @@ def test_what_does_not_fit_the_clusters_of_a_state_is_refused_in_one_sentence(tm
         (["x", "y"], "clusters have 2"),
         ([object()], "only ever equals itself"),
     ):
-        with pytest.raises((BadInput, WrongType), match=words):
-            clustered.add(["a"], [0], clusters=clusters, when=day(1))
+        refused((BadInput, WrongType), words, clustered.add, ["a"], [0], clusters=clusters, when=day(1))
     rows = pd.DataFrame({"rule": ["a", "b", "c"], "y": [0, 1, 0], "who": ["u", None, "v"]})
     for nulls in ("error", "key"):
-        with pytest.raises(BadInput, match="missing"):
-            clustered.add_log(rows, **KEYS, when="2026-03-01", nulls=nulls)
+        refused(BadInput, "missing", clustered.add_log, rows, **KEYS, when="2026-03-01", nulls=nulls)
     assert clustered.limits().n == 1
     clustered.add_log(rows, **KEYS, when="2026-03-01", nulls="drop")
     assert clustered.limits().n == 3
-    with pytest.raises(BadInput, match=r"clusters|who"):
-        clustered.add_log(rows, **KEYS | {"clusters": "whom"}, when="2026-03-02")
+    refused(BadInput, r"clusters|who", clustered.add_log, rows, **KEYS | {"clusters": "whom"}, when="2026-03-02")
     with pytest.raises(BadInput, match="both for clusters and for prediction"):
         fs.Monitor().add_log(rows, **KEYS | {"clusters": "y"}, when="2026-03-02")

@@ -11,6 +11,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.monitor import store
+from refused import refused
 
 DAYS = 12
 POINTS = ["adding:_insert", "adding:codes", "adding:_pair", "adding:pair", "adding:insert", "store:_checkpoint"]
@@ -144,8 +145,7 @@ def test_a_state_that_stays_open_elsewhere_is_refused_after_a_while(tmp_path, mo
     try:
         child.stdout.readline()
         monkeypatch.setattr(store, "_PATIENCE", 0.2)
-        with pytest.raises(BadInput, match="another process"):
-            fs.Monitor(path)
+        refused(BadInput, "another process", fs.Monitor, path)
     finally:
         child.kill()
         child.wait()

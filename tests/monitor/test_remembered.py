@@ -10,6 +10,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from fuzz.outcomes import one_sentence
+from refused import refused
 
 SAID = {"prediction": "yhat", "explanation": "phi_*", "discretizer": "sign", "clusters": "who", "nulls": "drop"}
 
@@ -66,11 +67,10 @@ def test_what_is_said_again_must_be_the_same():
         ("by", "who"),
         ("time", "other"),
     ):
-        with pytest.raises(BadInput, match=f"remembers {option}=.* of its first log") as refused:
+        with pytest.raises(BadInput, match=f"remembers {option}=.* of its first log") as told:
             monitor.add_log(log(2), **{option: other}, batch="2")
-        one_sentence(str(refused.value))
-    with pytest.raises(BadInput, match="one explainer and one discretizer"):
-        monitor.add_log(log(2), discretizer="rank", batch="2")
+        one_sentence(str(told.value))
+    refused(BadInput, "one explainer and one discretizer", monitor.add_log, log(2), discretizer="rank", batch="2")
     assert monitor.limits().n == 2 * 392
     monitor.add_log(log(2), nulls="key", when="2026-03-09", batch="2")
     assert monitor.limits().n == 2 * 392 + 400
@@ -78,9 +78,9 @@ def test_what_is_said_again_must_be_the_same():
 
 def test_which_rows_were_meant_is_not_remembered_and_must_be_said():
     monitor = begun(where="area = 'eu'")
-    with pytest.raises(BadInput, match="were chosen from their log by where=\"area = 'eu'\"") as refused:
+    with pytest.raises(BadInput, match="were chosen from their log by where=\"area = 'eu'\"") as told:
         monitor.add(log(1), batch="1")
-    one_sentence(str(refused.value))
+    one_sentence(str(told.value))
     rows = pd.read_parquet(log(1)).dropna()
     assert monitor.add(fs.Log(log(1)).only("area = 'us'"), batch="1").rows == (rows["area"] == "us").sum()
     assert monitor.add_log(log(2), **SAID, batch="2").rows == 392
@@ -90,8 +90,7 @@ def test_a_discretizer_that_has_no_word_must_be_said_again():
     monitor = fs.Monitor()
     how = {"prediction": "yhat", "explanation": "phi_*", "nulls": "drop", "when": "ts"}
     monitor.add_log(log(0), **how, discretizer=fs.Sign())
-    with pytest.raises(BadInput, match="one explainer and one discretizer"):
-        monitor.add(log(1))
+    refused(BadInput, "one explainer and one discretizer", monitor.add, log(1))
     assert monitor.add(log(1), discretizer=fs.Sign()).counted
 
 
@@ -99,8 +98,7 @@ def test_a_state_that_remembers_nothing_yet_remembers_the_next_log():
     monitor = begun("state.duckdb")
     with duckdb.connect("state.duckdb") as held:  # as earlier versions wrote it
         held.execute("DELETE FROM settings WHERE name = 'log'")
-    with pytest.raises(BadInput, match="no column 'region'"):
-        monitor.add(log(1), batch="1")
+    refused(BadInput, "no column 'region'", monitor.add, log(1), batch="1")
     monitor.add_log(log(1), **SAID, when="ts", by="area", batch="1")
     assert monitor.add(log(2), batch="2").rows == 392
 
@@ -119,5 +117,4 @@ def test_missing_values_may_be_said_anew(tmp_path):
     monitor = fs.Monitor(tmp_path / "state.duckdb")
     monitor.add_log(holed, **how, nulls="drop", when="2026-01-01", batch="1")
     assert monitor.add_log(holed, when="2026-01-02", batch="2").rows == 19
-    with pytest.raises(BadInput, match="Values are missing"):
-        monitor.add_log(holed, nulls="error", when="2026-01-03", batch="3")
+    refused(BadInput, "Values are missing", monitor.add_log, holed, nulls="error", when="2026-01-03", batch="3")

@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.monitor.pairing import Rows, pair, sides
 from faithscope.monitor.scopes import Scopes
 from monitor.watched_rows import TEXTS, add, drawn, same
+from noted import noted
+from refused import refused
 
 
 def test_the_leaves_of_a_tree_are_watched_as_by_consistency():
@@ -44,40 +45,6 @@ def test_no_row_lies_in_two_scopes_of_a_class(bounds):
     inside = scopes.inside(scopes.rules, X, len(X))
     assert all((inside[:, scopes.classes == number].sum(axis=1) <= 1).all() for number in set(scopes.classes))
     assert Scopes.read(json.loads(json.dumps(scopes.written()))).written() == scopes.written()
-
-
-# A system with a known sufficiency. Half of the rows have z = 1 and the label 1, the others 0. Scope 0 holds all rows
-# and scope 1 those with z = 1, of which half are given it. Rows of scope 0 agree with half of its rows, those of
-# scope 1 with all: .75 · .5 + .25 · 1.
-SUFFICIENCY = 0.625
-OWN, LABEL = np.array([0, 0, 1]), np.array([0, 1, 1])
-INSIDE = np.array([[True, False], [True, True], [True, True]])
-SHARES = np.array([0.5, 0.25, 0.25])
-SERVES = np.where(INSIDE, [0, 1], -1)  # each scope a class of its own
-
-
-def watched(looks, rows, rng):
-    """Openers, matched and agreeing ones after each look."""
-    waiting, sums = Rows.none(), []
-    for _ in range(looks):
-        cell, closing, scope = sides(rng.multinomial(rows, SHARES), rng, SERVES)
-        key = np.where(closing, scope, OWN[cell]).astype(np.uint64)
-        zeros = np.zeros(len(cell), np.int64)
-        pairs = pair(Rows(zeros, key, 0 * key, LABEL[cell], zeros, closing), waiting, rng)
-        waiting = pairs.waiting
-        sums.append([np.count_nonzero(~closing), len(pairs.agreeing), pairs.agreeing.sum()])
-    return np.cumsum(sums, axis=0)
-
-
-def distance_in_errors(agreeing, matched):
-    return abs(agreeing / matched - SUFFICIENCY) / np.sqrt(SUFFICIENCY * (1 - SUFFICIENCY) / matched)
-
-
-@pytest.mark.parametrize(("rows", "looks"), [(5, 500), (2000, 20)])
-def test_pairs_agree_as_often_as_sufficiency_says(rows, looks):
-    openers, matched, agreeing = watched(looks, rows, np.random.default_rng(1))[-1]
-    assert distance_in_errors(agreeing, matched) < 4
-    assert matched > 0.99 * openers > 0.13 * rows * looks
 
 
 def test_what_cannot_be_watched_is_refused_in_a_sentence(tmp_path):
@@ -117,7 +84,7 @@ def test_a_row_that_its_rule_does_not_cover_counts_as_in_sufficiency():
     monitor = fs.Monitor(scopes=TEXTS)
     added = add(monitor, rows, when="2026-01-01")
     missing = rows["rule"].str.contains("a") & rows["a"].isna()
-    assert any("not covered by" in note for note in added.notes) == bool(missing.any())
+    assert bool(noted(added, "not covered by")) == bool(missing.any())
     same(monitor.single_look(), rows)
 
 
@@ -178,8 +145,7 @@ def test_importances_that_name_what_no_scope_does_are_refused_with_what_to_do():
         fs.Monitor(scopes=few).add(importances, predictions, X=X, when="2026-03-01")
     with pytest.raises(BadInput, match=r"begin one with scopes=, of importances scopes=importances.to_rules\(X_train"):
         fs.Monitor().add(importances, predictions, X=X, when="2026-03-01")
-    with pytest.raises(WrongType, match=r"pass fs.Rules, such as importances.to_rules"):
-        fs.Monitor(scopes=importances)
+    refused(WrongType, r"pass fs.Rules, such as importances.to_rules", fs.Monitor, scopes=importances)
     log = pd.DataFrame(importances.values, columns=[f"phi_{name}" for name in X]).assign(**X, yhat=predictions)
     with pytest.raises(BadInput, match=r"monitor.add\(importances, predictions, X=inputs\)"):
         fs.Monitor(scopes=few).add_log(

@@ -1,15 +1,12 @@
 """Clustered rows of a log: the same estimates as in memory, to 1e-9, and pairs of rows that are strangers."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import faithscope as fs
-from faithscope.cli import app
 from faithscope.errors import BadInput
+from refused import refused
 from tables.logs import assert_same
 
 
@@ -42,8 +39,7 @@ def test_numbers_and_texts_name_the_same_clusters(tmp_path):
 def test_rows_without_a_cluster_follow_nulls():
     log = _log(customer=(np.arange(400) // 3).astype(object))
     log.loc[::4, "customer"] = None
-    with pytest.raises(BadInput, match="'customer' in 100 of 400 rows"):
-        _ask(log, "customer")
+    refused(BadInput, "'customer' in 100 of 400 rows", _ask, log, "customer")
     kept = log.dropna()
     dropped = _ask(log, "customer", nulls="drop").consistency
     assert_same(dropped, fs.consistency(kept.leaf, kept.yhat, clusters=kept.customer))
@@ -59,18 +55,6 @@ def test_a_glob_never_means_the_column_of_clusters():
     log = _log(60)
     found = fs.audit(log, prediction="yhat", explanation="*", clusters="row", kind="keys").consistency
     assert found.distinct == log.leaf.nunique()
-
-
-def test_the_command_line_and_the_report_know_clusters(tmp_path):
-    log = _log(customer=np.arange(400) // 4)
-    path, report = tmp_path / "log.parquet", tmp_path / "r.html"
-    log.to_parquet(path)
-    words = ["audit", str(path), "--prediction", "yhat", "--explanation", "leaf", "--kind", "keys"]
-    done = CliRunner().invoke(app, [*words, "--cluster", "customer", "--report", str(report), "--json"])
-    told = json.loads(done.stdout)["consistency"]
-    assert told["clusters"] == 100
-    assert told["value"] == pytest.approx(_ask(log, "customer").consistency.value)
-    assert "Effective rows" in report.read_text()
 
 
 def test_an_interval_of_clusters_may_be_proven_and_is_that_of_memory_in_any_order():

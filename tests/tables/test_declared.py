@@ -9,6 +9,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, NotProven, NotScoped, WrongType
+from noted import noted
 from refused import refused
 from tables import engines
 from tables.logs import (
@@ -104,8 +105,8 @@ def test_only_joins_conditions_and_takes_the_later_moment():
     kept = part.only(since="1969-01-01")
     assert kept.since == "1970-01-01"
     assert fs.consistency(kept).n == fs.consistency(part).n == len(part.read().predictions) < ROWS / 4
-    assert any("rows, where" in note for note in fs.consistency(part).notes)
-    assert any("rows, where" in note for note in part.read().explanations.notes)
+    assert noted(fs.consistency(part), "rows, where")
+    assert noted(part.read().explanations, "rows, where")
     assert repr(part).startswith("Log(<")
 
 
@@ -140,9 +141,9 @@ def test_rows_that_repeat_and_several_columns_of_groups_are_told_in_memory_too()
     plain, weighted = (fs.Log(rows, prediction="y", explanation="k", kind="keys", weights=w) for w in (None, "w"))
     twice = pd.concat([rows, rows])
     for log in (plain, weighted):
-        assert not any("repeat an earlier row" in note for note in fs.consistency(log).notes)
+        assert not noted(fs.consistency(log), "repeat an earlier row")
         again = fs.consistency(replace(log, table=twice))
-        assert any("50% of rows repeat an earlier row" in note for note in again.notes)
+        assert noted(again, "50% of rows repeat an earlier row")
     one, other = (fs.consistency(log, by=["g", "h"]) for log in (plain, weighted))
     assert [each.by for each in one.groupings] == [each.by for each in other.groupings]
     assert [list(each.estimates) for each in one.groupings] == [list(each.estimates) for each in other.groupings]
@@ -237,5 +238,4 @@ def test_rows_of_weight_0_count_nowhere_and_weights_are_those_of_the_reference()
     assert memory[0] == memory[1] != []
     with pytest.raises(BadInput, match=r"differ in weights \(w and none\)"):
         fs.audit(frame, **told, weights="w", against=fs.audit(frame[:200], **told))
-    with pytest.raises(BadInput, match="named both for weights and for clusters"):
-        fs.audit(frame, **told, weights="w", clusters="w")
+    refused(BadInput, "named both for weights and for clusters", fs.audit, frame, **told, weights="w", clusters="w")

@@ -13,6 +13,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
+from refused import refused
 from tables import engines
 
 HOW = {"prediction": "yhat", "explanation": "phi", "kind": "importances"}
@@ -57,12 +58,10 @@ def test_types_that_nothing_holds_exactly_are_refused(tmp_path, order):
     for second in (pa.array(["1", "x", "1", "1"]), pa.array([True] * 4), ONE.cast(pa.float64())):
         first = TWO if pa.types.is_floating(second.type) else WHOLE
         files = [_put(tmp_path / "1.parquet", first, [0, 1] * 2), _put(tmp_path / "2.parquet", second, [0, 1] * 2)]
-        with pytest.raises(BadInput, match=r"'phi' holds .* and .* in different files"):
-            audit(files[::order], **HOW)
+        refused(BadInput, r"'phi' holds .* and .* in different files", audit, files[::order], **HOW)
     large = _put(tmp_path / "1.parquet", pa.array([2**53 + 1] * 4), [0, 1] * 2)
     files = [large, _put(tmp_path / "2.parquet", FRACTIONS, [0, 1] * 2)]
-    with pytest.raises(BadInput, match=r"'phi' holds whole numbers beyond 2\*\*53"):
-        audit(files[::order], **HOW)
+    refused(BadInput, r"'phi' holds whole numbers beyond 2\*\*53", audit, files[::order], **HOW)
 
 
 def test_a_column_that_some_files_do_not_have_is_missing_there(tmp_path):
@@ -70,8 +69,7 @@ def test_a_column_that_some_files_do_not_have_is_missing_there(tmp_path):
     files = [_put(tmp_path / "1.parquet", WHOLE, [0, 1] * 2), _put(tmp_path / "2.parquet", WHOLE, [0, 1] * 2, **more)]
     for order in itertools.permutations(files):
         assert audit(list(order), **HOW).consistency.n == 8
-        with pytest.raises(BadInput, match="'region' in 4 of 8 rows"):
-            audit(list(order), **HOW, by="region")
+        refused(BadInput, "'region' in 4 of 8 rows", audit, list(order), **HOW, by="region")
 
 
 def test_what_files_say_about_themselves_must_be_the_same(tmp_path):
@@ -79,8 +77,7 @@ def test_what_files_say_about_themselves_must_be_the_same(tmp_path):
         ev = fs.evaluate([0, 1], fs.Importances(values, names=[name]), np.array(values))
         ev.to_parquet(tmp_path / f"{name}.parquet")
     for order in ("ab", "ba"):
-        with pytest.raises(BadInput, match="Say which column is the prediction"):
-            audit([tmp_path / f"{name}.parquet" for name in order])
+        refused(BadInput, "Say which column is the prediction", audit, [tmp_path / f"{name}.parquet" for name in order])
 
 
 def test_json_takes_types_from_all_lines(tmp_path):
@@ -199,8 +196,7 @@ def test_csv_that_cannot_be_read_whole_says_so(tmp_path):
         "phi,yhat\n1,ä\n2,b\n": "is not UTF-8.*pandas.read_csv",
     }.items():
         (tmp_path / "log.csv").write_text(text, encoding="latin-1")
-        with pytest.raises(BadInput, match=message):
-            audit(tmp_path / "log.csv", **HOW)
+        refused(BadInput, message, audit, tmp_path / "log.csv", **HOW)
 
 
 def test_json_lines_have_labels_of_several_types_and_no_objects_as_labels(tmp_path):

@@ -69,15 +69,6 @@ def test_names_that_collide_stay_apart():
     assert table.column("prediction").to_pylist() == LABELS.tolist()
 
 
-def test_an_evaluation_writes_such_a_log(tmp_path):
-    explanations, X = CASES["rules on a table"]
-    ev = fs.evaluate(LABELS, explanations, X)
-    ev.to_parquet(tmp_path / "log.parquet")
-    audited = audit(tmp_path / "log.parquet")
-    for estimate, other in ((audited.consistency, ev.consistency), (audited.sufficiency, ev.sufficiency)):
-        assert estimate.value == pytest.approx(other.value, abs=1e-12)
-
-
 def test_the_row_labels_of_a_frame_are_columns_of_its_log(tmp_path):
     explanations, X = CASES["rules on a table"]
     levels = pd.MultiIndex.from_arrays([np.arange(ROWS) + 900, [f"c{row}" for row in range(ROWS)]], names=["n", "rule"])

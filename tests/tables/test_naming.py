@@ -1,16 +1,12 @@
 """A log has no row numbers: rows are told by the columns that identify them, or by their own."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
 
 import faithscope as fs
 import report_examples as examples
-from faithscope.cli import app
 from faithscope.report.summary import summarize
 from faithscope.tables.audit import audit
 from tables import engines
@@ -84,7 +80,7 @@ def test_a_glob_never_means_the_prediction():
 
 
 @pytest.mark.slow
-def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
+def test_the_report_tells_rows_by_their_ids(tmp_path):
     LOG.to_parquet(tmp_path / "log.parquet")
     audited = audit(tmp_path / "log.parquet", **HOW, discretizer=fs.SignOfTop(1), id="customer")
     pairs = examples.pairs(summarize(audited).explainers[0])
@@ -95,9 +91,5 @@ def test_the_report_and_the_command_line_tell_rows_by_their_ids(tmp_path):
         shown = {feature.name: (feature.a, feature.b) for feature in pair.features}
         assert shown["age"] == (str(WHO.age[a]), str(WHO.age[b]))
     page = tmp_path / "r.html"
-    words = ["audit", str(tmp_path / "log.parquet"), "--prediction", "yhat", "--explanation", "*", "--kind", "keys"]
-    run = CliRunner().invoke(app, [*words, "--id", "customer", "--id", "visit", "--report", str(page), "--json"])
-    assert run.exit_code == 0, run.output
-    json.loads(run.stdout)
     audited.to_html(page)
     assert f"<bdi>{pairs[0].index_a}</bdi>, predicted" in page.read_text()

@@ -10,6 +10,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
+from refused import refused
 from tables import engines
 from tables.logs import NUMBERS as Y
 from tables.logs import ROWS, VALUES, assert_same
@@ -104,8 +105,7 @@ def test_missing_numbers_are_dropped_and_never_a_value():
         (y, "key", r'missing in 1 rows, and Close.* say nulls="drop"'),
         ([1.0, 2.0, np.inf, 3.0, 4.0], "error", "infinite number in 1 rows"),
     ):
-        with pytest.raises(BadInput, match=words):
-            key_and_y(keys, values, agreement=close, nulls=nulls)
+        refused(BadInput, words, key_and_y, keys, values, agreement=close, nulls=nulls)
 
 
 def test_a_spread_does_not_depend_on_the_scale_of_predictions():

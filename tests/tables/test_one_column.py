@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
+from refused import refused
 from tables import engines
 from tables.logs import assert_same
 
@@ -153,8 +154,7 @@ def test_what_cannot_be_read_is_one_sentence(case):
 @pytest.mark.parametrize("none", [None, "null", "", " "])
 def test_empty_texts_and_null_are_missing_among_json(none):
     rows, labels = ['{"a": 1, "b": 2}', '{"b": 2.0, "a": 1}'] + [none] * 6, [0, 1, *[0] * 6]
-    with pytest.raises(BadInput, match="missing"):
-        audited(rows, labels)
+    refused(BadInput, "missing", audited, rows, labels)
     for kind in (None, "importances"):
         estimate = audited(rows, labels, nulls="drop", kind=kind).consistency
         assert (estimate.value, estimate.n) == (0.0, 2)
@@ -194,8 +194,7 @@ def test_an_explicit_null_is_missing_and_a_key_left_out_is_0(tmp_path):
         how = {"prediction": "y", "explanation": "phi"}
         estimate = fs.audit(log, **how, nulls="drop").consistency
         assert (estimate.n, estimate.distinct) == (3, 2)
-        with pytest.raises(BadInput, match="missing"):
-            fs.audit(log, **how)
+        refused(BadInput, "missing", fs.audit, log, **how)
 
 
 def test_a_map_with_a_key_twice_is_refused(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
+from refused import refused
 
 RANDOM = np.random.default_rng(3)
 LOG = pa.table({"leaf": RANDOM.integers(0, 9, 300), "y": RANDOM.integers(0, 2, 300)})
@@ -74,5 +75,4 @@ def test_in_memory_a_query_is_answered_with_the_call_that_gives_its_rows(kind):
         lambda query: fs.consistency(["a", "b"], query),
         lambda query: fs.sufficiency(fs.Highlights([{"a"}, {"b"}]), [0, 1], query),
     ):
-        with pytest.raises(FaithscopeError, match=rf"holds no rows yet: pass its {CALLS[kind]}"):
-            ask(QUERIES[kind]())
+        refused(FaithscopeError, rf"holds no rows yet: pass its {CALLS[kind]}", ask, QUERIES[kind]())

@@ -22,6 +22,7 @@ from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
 from faithscope.tables.audit import audit
 from faithscope.tables.engine.engines import clear_errors
 from faithscope.tables.sources.source import open_source
+from refused import refused
 from tables import engines, postgres
 
 RNG = np.random.default_rng(5)
@@ -97,17 +98,14 @@ def test_postgres_says_what_went_wrong_and_grants_of_the_columns_that_are_asked_
         for discretizer in (None, "sign-of-top-5"):
             how = {**HOW, "connect": server.url(), "discretizer": discretizer}
             assert audit("granted", **how).consistency.n == 99
-            with pytest.raises(BadInput, match="failed: division by zero"):
-                audit("broken", **how)
+            refused(BadInput, "failed: division by zero", audit, "broken", **how)
             owner.execute(f"ALTER ROLE {reader} SET statement_timeout = '50ms'")
-            with pytest.raises(BadInput, match="failed: canceling statement due to statement timeout"):
-                audit("late", **how)
+            refused(BadInput, "failed: canceling statement due to statement timeout", audit, "late", **how)
             owner.execute(f"ALTER ROLE {reader} RESET statement_timeout")
         audited = audit(ibis.connect(server.url()).table("granted"), **HOW)
         owner.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{reader}'")
     for _ in range(2):
-        with pytest.raises(BadInput, match=r"Reading the log with postgres failed: .*connection"):
-            audited.by("phi_a")
+        refused(BadInput, r"Reading the log with postgres failed: .*connection", audited.by, "phi_a")
 
 
 @pytest.mark.engine
@@ -127,8 +125,7 @@ def test_a_postgres_table_outside_the_search_path_is_named():
         "churned": "; it has risk.churned: write the whole name.",
         "chruned": ". Did you mean 'risk.churned'?",
     }.items():
-        with pytest.raises(BadInput, match=re.escape(f"no table '{name}'{message}")):
-            audit(name, connect=server.url(), **HOW)
+        refused(BadInput, re.escape(f"no table '{name}'{message}"), audit, name, connect=server.url(), **HOW)
     with pytest.raises(BadInput) as caught:
         audit("secrets", connect=server.url(), **HOW)
     assert "secret," not in str(caught.value)
@@ -259,10 +256,8 @@ def test_files_that_cannot_be_read_say_why(files):
         "none/*.parquet": "No file matches",
         "mixed.csv": "column 'phi_a' holds string",
     }.items():
-        with pytest.raises(BadInput, match=message):
-            audit(files / name, prediction="yhat", explanation="phi_*", kind="importances")
-    with pytest.raises(BadInput, match="mixes kinds of files"):
-        audit([files / "log.parquet", files / "log.csv"], **HOW)
+        refused(BadInput, message, audit, files / name, prediction="yhat", explanation="phi_*", kind="importances")
+    refused(BadInput, "mixes kinds of files", audit, [files / "log.parquet", files / "log.csv"], **HOW)
 
 
 @pytest.mark.engine
@@ -280,10 +275,8 @@ def test_a_wrong_password_and_a_database_that_is_not_there_are_one_line_without_
         assert "hunter2" not in str(caught.value)
         assert postgres.PASSWORD not in str(caught.value)
         assert "\n" not in str(caught.value)
-    with pytest.raises(BadInput, match="no table 'lgo'"):
-        audit("lgo", connect=server.url(), **HOW)
-    with pytest.raises(BadInput, match="looks like postgres://"):
-        audit("log", connect="nonsense", **HOW)
+    refused(BadInput, "no table 'lgo'", audit, "lgo", connect=server.url(), **HOW)
+    refused(BadInput, "looks like postgres://", audit, "log", connect="nonsense", **HOW)
 
 
 def test_a_password_is_taken_out_of_whatever_a_driver_says():
@@ -331,8 +324,7 @@ def test_a_duckdb_file_is_only_ever_opened_to_be_read(tmp_path):
     assert audit(source, **HOW).consistency.value == pytest.approx(EXPECTED.value)
     with pytest.raises(duckdb.Error, match="read-only"):
         source.table.get_backend().raw_sql("CREATE TABLE t AS SELECT 1")
-    with pytest.raises(BadInput, match="There is no DuckDB file"):
-        audit("log", connect=f"duckdb://{tmp_path}/none.duckdb", **HOW)
+    refused(BadInput, "There is no DuckDB file", audit, "log", connect=f"duckdb://{tmp_path}/none.duckdb", **HOW)
     assert not (tmp_path / "none.duckdb").exists()
 
 
@@ -353,8 +345,7 @@ def test_nan_in_parquet_counts_through_any_connection_and_a_view_in_a_duckdb_fil
             audit(log, prediction="yhat", explanation="age", kind="keys")
         assert audit(log, **how, where="age > 30").sufficiency == audit(table, **how, where="age > 30").sufficiency
     own.close()
-    with pytest.raises(BadInput, match="disabled by configuration"):
-        audit("log", connect=f"duckdb://{tmp_path}/views.duckdb", **how)
+    refused(BadInput, "disabled by configuration", audit, "log", connect=f"duckdb://{tmp_path}/views.duckdb", **how)
 
 
 def test_other_databases_are_not_opened_here(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.testing import FinitePopulation, hard_populations, word_lists, zero_vectors
+from refused import refused
 
 P, Q = np.array([0.5, 0.3, 0.2]), np.array([[0.9, 0.1], [0.5, 0.5], [0.0, 1.0]])
 HARD = hard_populations(200)
@@ -55,7 +56,10 @@ def test_rows_logged_twice_are_pairs_of_equal_rows_and_rows_that_never_stick_are
     assert np.array_equal([never["explanations"], never["predictions"]], expected)
 
 
-@pytest.mark.parametrize("name", HARD)
+SOME = [name if place % 3 == 0 else pytest.param(name, marks=pytest.mark.thorough) for place, name in enumerate(HARD)]
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_what_every_row_says_lies_about_the_truth_on_average(name):
     """M̂ is too low by silence at most; with weights and hubs it is a little off, which is why they are hard."""
     hard, rng = HARD[name], np.random.default_rng(2)
@@ -70,5 +74,4 @@ def test_what_every_row_says_lies_about_the_truth_on_average(name):
 
 @pytest.mark.parametrize("n", [19, 0, -1, 2.5, "many", 10**9])
 def test_too_few_rows_get_one_sentence(n):
-    with pytest.raises(BadInput, match="n must be a whole number from 20 to 1000000"):
-        hard_populations(n)
+    refused(BadInput, "n must be a whole number from 20 to 1000000", hard_populations, n)
