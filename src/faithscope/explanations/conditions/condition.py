@@ -1,6 +1,5 @@
 """Conditions on one feature, in a canonical form: they are equal if they mean the same, however they were written."""
 
-import operator
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -108,12 +107,9 @@ class Condition:
 
         For numbers of seven digits or fewer the text means what the condition means: ``x <= 3.99999976`` is ``x < 4``.
         """
-        if self.never:
-            return "nothing"
         if self.among is not None:
-            return told(self.feature, self.triples(), exact=True)
-        # A bound that is rounded bounds nearly the same rows.
-        return told(self.feature, self._present(), exact=bool(self.without), or_missing=self.missing)
+            return "nothing" if self.never else told(self.feature, self.triples())
+        return told(self.feature, self._present(), or_missing=self.missing)
 
 
 NOTHING = Condition(-1, "", among=())  # the only part of the conjunction that is never true
@@ -168,8 +164,8 @@ def canonical(given: Condition) -> Condition:
 
 
 def _within(given: Condition, value: Value) -> bool:
-    tests = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-    return isinstance(value, str) or all(tests[sign](value, bound) for sign, bound in given.bounds())
+    above = isinstance(value, str) or (given.low, given.low_open) <= (value, False)
+    return above and (isinstance(value, str) or (value, given.high_open) <= (given.high, False))
 
 
 def family_of(value: Value) -> str:
