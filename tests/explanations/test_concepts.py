@@ -77,7 +77,7 @@ def test_they_are_joined_if_they_are_of_the_same_concepts():
         ([[1, np.nan]], ["a", "b"], "nan"),
         (sparse.csr_array([[1, np.nan]]), ["a", "b"], "concept 'b' is nan"),
         ([["x", "y"]], ["a", "b"], "row 0"),
-        (pd.DataFrame({"a": [1]}), ["b"], "'b' not at all. There are 'a'"),
+        (pd.DataFrame({"a": [1]}), ["b"], "no column 'b', which concepts of concepts need. There are 'a'"),
         (pd.DataFrame([[1, 1]], columns=["a", "a"]), None, "Two concepts are named 'a'"),
     ],
 )
@@ -89,7 +89,7 @@ def test_annotations_that_do_not_fit_are_refused():
     concepts = fs.Concepts([[1, 0], [0, 1]], ["a", "b"])
     for X, message in (
         ([[1, 0, 1], [1, 1, 1]], "Annotations must have one column for each of the 2 concepts"),
-        (pd.DataFrame({"a": [1, 1], "c": [0, 1]}), "Annotations have the column 'b' not at all"),
+        (pd.DataFrame({"a": [1, 1], "c": [0, 1]}), "no column 'b', which annotations of concepts need"),
         (["a b", "a"], "Annotations"),
         ([[1, 2], [1, 1]], "row 0, concept 'b' is 2"),
     ):

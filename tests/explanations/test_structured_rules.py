@@ -110,7 +110,7 @@ REFUSED = {
     "a missing value has no order": one("<", None),
     "Did you mean 'age'": one("<", 3, feature="Age"),
     "{'age': 3} is no condition": [one("<", 3), {"age": 3}],
-    "mixes numbers and text": one("in", [3, "x"]),
+    "mixes values of several kinds": one("in", [3, "x"]),
     "holds no conditions as JSON": [["age", "<", 3]],
     f"{MORE},": f"First I thought {PIECE}, but then {PIECE}",
     f"{MORE}, which": f"```json\n{PIECE}\n```\nor rather\n```json\n{PIECE}\n```",

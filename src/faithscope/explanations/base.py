@@ -172,6 +172,12 @@ def claims(columns: Mapping[str, Sequence[float] | Floats]) -> Array:
     return claimed
 
 
+def members(item: Any) -> list[Any] | None:
+    """What a list, a set or an array holds; None of anything else, such as a text."""
+    single = isinstance(item, str | bytes | Mapping) or getattr(item, "shape", None) == ()
+    return None if single or not hasattr(item, "__iter__") else list(item)
+
+
 def shorten(parts: Sequence[str], most: int = 12) -> str:
     """The parts in one line; only the first few if there are many."""
     return ", ".join(parts) if len(parts) <= most else ", ".join(parts[:most]) + f", … ({len(parts) - most} more)"
