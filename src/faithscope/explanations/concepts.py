@@ -10,8 +10,8 @@ from faithscope.errors import BadInput
 from faithscope.explanations.highlights import Highlights, words_by_row
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Names
-from faithscope.inputs.arrays import frame_names, is_frame, to_items
-from faithscope.inputs.columns import Rows
+from faithscope.inputs.arrays import frame_names, is_frame
+from faithscope.inputs.columns import Rows, distinct_names
 from faithscope.inputs.numbers import to_matrix
 from faithscope.visible import visible
 
@@ -41,7 +41,9 @@ class Concepts(Highlights):
     """
 
     def __init__(self, matrix: Any, names: Sequence[str] | None = None) -> None:
-        concepts = _named(matrix, names)
+        if names is None and not is_frame(matrix):
+            raise BadInput("Concepts need names, one per column: fs.Concepts(matrix, ['stripes', 'hooves']).")
+        concepts = distinct_names(frame_names(matrix) if names is None else names)
         columns = {concept: column for column, concept in enumerate(concepts)}
         super().__init__(words_by_row(_marks(matrix, concepts, "Concepts"), columns), vocabulary=columns)
         self._fill(index=index_of(matrix))
@@ -62,18 +64,6 @@ class Concepts(Highlights):
 
     def _read(self, X: Any) -> tuple[Any, Mapping[str, int] | None]:
         return _marks(X, self.concepts, "Annotations"), self.vocabulary
-
-
-def _named(matrix: Any, names: Any) -> Names:
-    """The concepts, each named once."""
-    if names is None and not is_frame(matrix):
-        raise BadInput("Concepts need names, one per column: fs.Concepts(matrix, ['stripes', 'hooves']).")
-    listed = frame_names(matrix) if names is None else to_items(names, "names")
-    concepts = tuple(map(str, listed))
-    repeated = next((name for place, name in enumerate(concepts) if name in concepts[:place]), None)
-    if repeated is not None:
-        raise BadInput(f"Two concepts are named {repeated!r}: give each column its own name.")
-    return concepts
 
 
 def _marks(given: Any, concepts: Names, what: str) -> Any:

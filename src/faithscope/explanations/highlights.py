@@ -78,10 +78,10 @@ class Highlights(Conjunctions):
 
     def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
         which, rows = self.postings(conditions, X)
-        by_word = np.argsort(which, kind="stable")
+        by_word, documents = np.argsort(which, kind="stable"), rows_of(X)
         ends = np.searchsorted(which[by_word], np.arange(len(conditions) + 1))
         for number, (start, stop) in enumerate(pairwise(ends.tolist())):
-            mask = np.zeros(rows_of(X), bool)
+            mask = np.zeros(documents, bool)
             mask[rows[by_word[start:stop]]] = True
             yield number, mask if order is None else mask[order]
 

@@ -269,7 +269,7 @@ def rule_reader(features: Iterable[str] | None = None) -> Callable[[str], list[T
     test = rf"\s*(?P<name>{name})\s*(?P<operator>{_OPERATOR})\s*"
     # A bare value ends before what can only be the next condition.
     follows = rf"(?:\s+and(?=[\s(])|\s*(?:&&?|∧|,|;))[\s(]*(?:{name}\s*{_OPERATOR}|(?:{_LIMIT})\s*(?:{_ORDER}))"
-    bare = rf'(?:[^()"]|\([^()"]*\))*?(?=\s*(?:\Z|\)|{_OR}{_END}|{follows}))'
+    bare = rf'(?:{_LIMIT}){_END}|(?:[^()"]|\([^()"]*\))*?(?=\s*(?:\Z|\)|{_OR}{_END}|{follows}))'
 
     def read(text: str) -> list[Triple]:
         if not isinstance(text, str):
@@ -289,10 +289,9 @@ def rule_reader(features: Iterable[str] | None = None) -> Callable[[str], list[T
 
 def _parse_json(text: str) -> list[Triple]:
     with one_sentence("The rule starts like JSON, but is no list of [feature, operator, value] ({why}): write one."):
-        triples = [(feature, operator, value) for feature, operator, value in json.loads(text)]
-        if not all(isinstance(part, str) for triple in triples for part in triple[:2]):
-            raise TypeError("features and operators are texts")
-    return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in triples]
+        plain = str.__str__  # which takes texts alone
+        given = [(plain(name), plain(operator), value) for name, operator, value in json.loads(text)]
+    return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in given]
 
 
 @dataclass

@@ -189,29 +189,26 @@ class Rules(Conjunctions):
             )
 
     def join(self, other: Self) -> Self:
-        if isinstance(other, Rules) and self.features != other.features:
-            first, second = self._over_one_list(other)
-            if first.features == second.features:
-                return first.join(cast(Self, second))
+        first, second = self._over_one_list(other)
         tree = self.tree if self.tree == other.tree else None
-        return super().join(other)._with(tree=tree, categories=joined_categories(self.categories, other.categories))
+        both = super(Rules, first).join(second)
+        return both._with(tree=tree, categories=joined_categories(self.categories, other.categories))
 
     def locate(self, wanted: Explanations) -> Ints:
-        if not isinstance(wanted, Rules) or self.features == wanted.features:
-            return super().locate(wanted)
         first, second = self._over_one_list(wanted)
         return super(Rules, first).locate(second)
 
-    def _over_one_list(self, other: "Rules") -> tuple[Self, "Rules"]:
+    def _over_one_list(self, other: Any) -> tuple[Self, Any]:
         """Both over the same features if a list of features is only that of names in order of appearance.
 
         Such a list differs from one set of rules to the next, though the columns that they name are the same.
         """
-        lists = [each.features for each in (self, other) if each.positional and each.features]
-        if len(lists) == 2:
-            return self, other
-        features = lists[0] if lists else tuple(dict.fromkeys([*self.features, *other.features]))
-        if not {*self.features, *other.features} <= set(features):
+        theirs = getattr(other, "features", self.features)
+        lists = [
+            each.features for each in (self, other) if self.features != theirs and each.positional and each.features
+        ]
+        features = lists[0] if lists else tuple(dict.fromkeys([*self.features, *theirs]))
+        if self.features == theirs or len(lists) == 2 or not {*self.features, *theirs} <= set(features):
             return self, other
         return self._over(features, bool(lists)), other._over(features, bool(lists))
 
@@ -227,9 +224,8 @@ class Rules(Conjunctions):
 
     def describe(self, row: int) -> str:
         parts = list(map(str, self.conjunction(row)))
-        if len(parts) > 1:
-            parts = [f"({part})" if part.endswith(OR_MISSING) else part for part in parts]
-        return visible(" and ".join(parts)) or "everything"
+        joined = [f"({part})" if part.endswith(OR_MISSING) and len(parts) > 1 else part for part in parts]
+        return visible(" and ".join(joined)) or "everything"
 
     def item(self, row: int) -> Any:
         return self.triples(self.conjunction(row))

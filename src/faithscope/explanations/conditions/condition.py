@@ -121,8 +121,9 @@ def conjoin(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     for condition in conditions:
         by_feature.setdefault(condition.position, []).append(condition)
     merged = [_all_of(by_feature[position]) for position in sorted(by_feature)]
-    never = any(condition.never for condition in merged)
-    return (NOTHING,) if never else tuple(condition for condition in merged if not condition.always)
+    if any(condition.never for condition in merged):
+        return (NOTHING,)
+    return tuple(condition for condition in merged if not condition.always)
 
 
 def _all_of(conditions: list[Condition]) -> Condition:
