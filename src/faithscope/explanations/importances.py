@@ -177,8 +177,8 @@ class Importances(Explanations):
 
     def _with_my_order(self, other: Any) -> Any:
         """The other importances with their features in this order, if both name the same ones; else as they are."""
-        theirs = getattr(other, "names", None) or ()
-        if type(self) is not type(other) or self.names == theirs or len(set(theirs)) < len(theirs):
+        theirs = getattr(other, "names", None)
+        if not theirs or type(self) is not type(other) or self.names == theirs or len(set(theirs)) < len(theirs):
             return other
         if sorted(self.names or ()) != sorted(theirs):
             return other

@@ -128,7 +128,7 @@ def _triple(item: Mapping[str, Any]) -> Triple:
     if odd is not None:
         raise Unreadable(f'a condition has {odd!r} beside its "feature", "op" and "value"')
     plain = re.sub(r"[\s_-]+", " ", item["op"].strip().lower())
-    operator = SPELLINGS.get(plain) or SPELLINGS.get(re.sub(r"^(?:is|are|was|has)\b ?", "", plain) or "==")
+    operator = SPELLINGS.get(plain) or SPELLINGS.get(re.sub(r"^(?:is|are|was|has)\b ?", "", plain) or "==") or ""
     value = item.get("value", _triple)
     if operator in ("missing", "present") and value in (_triple, None):
         return item["feature"], "==" if operator == "missing" else "!=", None

@@ -214,7 +214,8 @@ def to_condition(position: int, feature: str, operator: str, value: Any) -> Cond
         ends = members(value)
         if ends is None or len(ends) != 2:
             raise BadInput(f"between on feature {feature!r} needs (low, high); got {value!r}.")
-        asked = canonical(Condition(position, feature, *(_bound(feature, plain, end) for end in ends)))
+        low, high = (_bound(feature, plain, end) for end in ends)
+        asked = canonical(Condition(position, feature, low, high))
     elif plain in ANY_OF:
         asked = _among(position, feature, ANY_OF[plain], [value])
     elif plain in ANY_OF.values():
