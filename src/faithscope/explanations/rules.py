@@ -310,7 +310,9 @@ def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], 
         if triple == NEVER and feature not in places:
             return NOTHING
         if feature not in places:
-            raise BadInput(f"{triple!r} is on {feature!r}, which is not among the features. {hint(feature, names)}")
+            raise BadInput(
+                f"Condition {triple!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"
+            )
         return to_condition(places[feature], names[places[feature]], operator, value)
 
     return read
