@@ -36,7 +36,6 @@ KINDS = {
     "importances in single precision": fs.Importances(np.array([[0.1, 1e-30]], np.float32), names=["a", "A"]),
     "two features of one name": fs.Importances([[0.5, 1.0]], names=["a", "a"]),
     "floored": fs.Floor(1)(IMPORTANCES),
-    "signs": fs.Sign()(IMPORTANCES),
     "signs of the top": fs.SignOfTop(1)(fs.Floor(1)(IMPORTANCES)),
     "rankings": fs.Rank()(IMPORTANCES),
     "no rows": fs.Importances(np.empty((0, 3))),
@@ -54,7 +53,6 @@ KINDS = {
     "quotes": fs.Reasons(["'dull'", "'plot'"], ["A dull plot.", "A plot!"]).to_highlights(),
     "words": Plain(["leaf 1", "", "né\n", "leaf 1"]),
     "lone surrogate": Plain(["\ud800", "a"]),
-    "integers": Plain([3, 2**62, -5]),
     "large integers": Plain([2**70, 3]),
     "unsigned": Plain(np.array([2**63 + 1, 3], np.uint64)),
     "floats": Plain([0.1, -0.0, 1e300]),
@@ -67,7 +65,6 @@ KINDS = {
     "decimals": Plain([Decimal("0.10"), Decimal("3.00")]),
     "long decimals": Plain([Decimal("0.1"), Decimal("1e30"), Decimal("-1e-30")]),
     "spans": Plain([datetime.timedelta(1, 2, 3), datetime.timedelta(-1)]),
-    "mixed numbers": Plain([1, 1.0, 2.5, 1e16]),
     "records": Records([["a", "b"], [1, 2], [0.5, 1.0], [("x", "y"), ()]], HOSTILE[:4]),
     "no records": Records([[], []], ["a", "b"]),
     "rules": fs.Rules.from_conditions(
@@ -125,18 +122,6 @@ def test_a_tree_stays_a_partition():
     assert again.partitions
 
 
-@given(
-    st.lists(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2), min_size=1),
-    st.lists(st.text(), min_size=2, max_size=2),
-)
-@pytest.mark.slow
-def test_any_importances_survive(values, names):
-    explanations = fs.Importances(values, names=names)
-    again = from_arrow(to_arrow(explanations))
-    assert again.values.tobytes() == explanations.values.tobytes()
-    assert again.names == explanations.names
-
-
 @given(st.lists(st.frozensets(st.integers(0, 5) | st.booleans().map(float)), max_size=6))
 def test_equal_keys_are_equal_texts(values):
     written = to_arrow(Plain(values)).column("explanation").to_pylist()
@@ -183,11 +168,8 @@ def saying(table, **changed):
     [
         ("importances", {"version": 99}, "newer version"),
         ("importances", {"dtype": "S1000000000000"}, "cannot be read"),
-        ("importances", {"dtype": "V1000000000000"}, "cannot be read"),
         ("importances", {"columns": ["no such column"]}, "cannot be read"),
-        ("importances", {"columns": None}, "cannot be read"),
         ("prototypes", {"points": {"table": "AAAA"}}, "cannot be read"),
-        ("prototypes", {"points": {"table": 7}}, "cannot be read"),
     ],
 )
 def test_newer_files_and_hostile_metadata_are_refused(kind, changed, words):

@@ -70,15 +70,15 @@ def test_they_are_joined_if_they_are_of_the_same_concepts():
     [
         ([[1, 0]], None, "need names"),
         ([[1, 0]], ["a"], "one column for each of the 1 concepts"),
-        ([[1, 0]], ["a", "a"], "Two concepts are named 'a'"),
-        ([[1, 0]], "ab", "names must be a list; got 'ab'"),
-        ([[1, 0]], 3, "names must be a list; got 3"),
+        ([[1, 0]], ["a", "a"], "Two features are called 'a'"),
+        ([[1, 0]], "ab", "must be a sequence of names; got the text 'ab'"),
+        ([[1, 0]], 3, "must be a list; got 3"),
         ([[1, 0.4]], ["a", "b"], "row 0, concept 'b' is 0.4"),
         ([[1, np.nan]], ["a", "b"], "nan"),
         (sparse.csr_array([[1, np.nan]]), ["a", "b"], "concept 'b' is nan"),
         ([["x", "y"]], ["a", "b"], "row 0"),
-        (pd.DataFrame({"a": [1]}), ["b"], "'b' not at all. There are 'a'"),
-        (pd.DataFrame([[1, 1]], columns=["a", "a"]), None, "Two concepts are named 'a'"),
+        (pd.DataFrame({"a": [1]}), ["b"], "no column 'b', which concepts of concepts need. There are 'a'"),
+        (pd.DataFrame([[1, 1]], columns=["a", "a"]), None, "Two features are called 'a'"),
     ],
 )
 def test_what_is_no_concept_is_answered_in_a_sentence(highlighted, names, message):
@@ -89,7 +89,7 @@ def test_annotations_that_do_not_fit_are_refused():
     concepts = fs.Concepts([[1, 0], [0, 1]], ["a", "b"])
     for X, message in (
         ([[1, 0, 1], [1, 1, 1]], "Annotations must have one column for each of the 2 concepts"),
-        (pd.DataFrame({"a": [1, 1], "c": [0, 1]}), "Annotations have the column 'b' not at all"),
+        (pd.DataFrame({"a": [1, 1], "c": [0, 1]}), "no column 'b', which annotations of concepts need"),
         (["a b", "a"], "Annotations"),
         ([[1, 2], [1, 1]], "row 0, concept 'b' is 2"),
     ):

@@ -23,11 +23,9 @@ def test_rows_of_numbers_are_importances():
     frame = pd.DataFrame(VALUES, columns=["a", "b"], index=[7, 7, 9])
     for given in (
         VALUES,
-        np.asfortranarray(VALUES),
         VALUES[:, ::-1][:, ::-1],
         VALUES.astype(np.float32),
         VALUES.tolist(),
-        list(VALUES),
         *tables(frame),
         frame.assign(a=frame["a"].astype("Float64"), b=frame["b"].astype(int)),
         *(made(VALUES.tolist()) for made in (pd.Series, pl.Series, pa.array)),
@@ -45,11 +43,8 @@ def test_one_hashable_a_row_is_a_plain_key():
         *columns(WORDS),
         [("dull", 1), ("dull", 1), ("great", 2)],
         [frozenset({"a", "b"}), frozenset({"b", "a"}), frozenset()],
-        [b"x", b"x", b"y"],
         [True, True, False],
-        [3, 3, 4],
         np.array([3, 3, 4], np.uint64),
-        [0.5, 0.5, 1.0],
         [1, 1.0, 2],
         np.array(["2026-01-01", "2026-01-01", "2026-01-02"], "datetime64[D]"),
     ):
@@ -70,20 +65,12 @@ def test_prototypes_are_sets_of_indices():
     sets = fs.Prototypes([[4, 1], [1, 4], {1, 4}, [1, 4, 4], [7], []])
     assert sets.group()[0].tolist() == [0, 0, 0, 0, 1, 2]
     assert sets.describe(0) == "{1, 4}"
-    assert fs.Prototypes(np.array([3, 3, 5])).group()[0].tolist() == [0, 0, 1]
-    assert fs.Prototypes(np.array([[1, 2], [2, 1]])).group()[0].tolist() == [0, 0]
-    assert len(fs.Prototypes([])) == 0
     bare, with_points = fs.Prototypes([[1], [0]]), fs.Prototypes([[0]], points=[[0.0], [1.0]])
     assert bare.join(with_points).points is with_points.join(bare).points is with_points.points
     refused(BadInput, "names prototype 2, but there are only 2 points", fs.Prototypes([[2]]).join, with_points)
     small, large = fs.Prototypes([[1], [2]]), fs.Prototypes([[1, 2], [2]])
     assert small.join(large).group()[0].tolist() == [0, 1, 2, 1]
     assert small.locate(large).tolist() == large.locate(small).tolist() == [-1, 1]
-
-
-def test_prototype_sets_of_very_different_sizes_stay_small():
-    sets = fs.Prototypes([list(range(20_000)), *([i] for i in range(20_000))])
-    assert len(sets) == len(sets.distinct) == 20_001
 
 
 def test_counterfactuals_are_equal_where_their_points_are():

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.errors import BadInput, Incompatible, NotScoped, WrongType
+from faithscope.errors import BadInput, NotScoped, WrongType
 from faithscope.inputs.folding import fold
-from faithscope.readers import as_explanations
 from held import columns, tables
 from refused import refused
 
@@ -84,14 +83,6 @@ def test_inputs_of_several_columns_are_joined_and_kept_by_take_and_join():
     assert reasons.take([1]).inputs.tolist() == ["a cat\na plant"]
     assert reasons.take([]).join(reasons).inputs.tolist() == reasons.inputs.tolist()
     assert fs.Reasons(["x"]).inputs is None
-
-
-def test_reasons_are_taken_joined_and_located():
-    reasons = fs.Reasons(TEXTS)
-    both = reasons.take([2]).join(reasons.take(np.array([True, False, False, False])))
-    assert both.texts.tolist() == ["She is young!", "He is old."]
-    assert both.locate(fs.Reasons(["HE IS OLD!", "other"])).tolist() == [1, -1]
-    refused(Incompatible, "plain keys", reasons.join, as_explanations(["a"]))
 
 
 def test_hostile_texts_are_shown_shortened_with_control_characters_visible():

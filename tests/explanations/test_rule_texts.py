@@ -116,8 +116,6 @@ def test_two_bounds_are_told_with_the_operators_of_their_digits():
             "(job == Outlying-US(Guam) or missing) and x is present",
             [("job", "in", ("Outlying-US(Guam)", None)), ("x", "!=", None)],
         ),
-        ("age in ]3.5, 7]", [("age", ">", 3.5), ("age", "<=", 7.0)]),
-        ("age in [3, 7[ and x > 2", [("age", ">=", 3.0), ("age", "<", 7.0), ("x", ">", 2.0)]),
         ("age in [3, 7]", [("age", "in", (3.0, 7.0))]),
         ("color != {green,red}", [("color", "not in", ("green", "red"))]),
         *((text, []) for text in ("everything", "true", "")),
@@ -131,7 +129,7 @@ def test_the_longest_name_that_fits_is_read():
     names = ["a", "a and b", "a<b", "b"]
     read = fs.Rules.parse(["a and b <= 3 and a<b > 2"], names)
     assert read.to_conditions() == [[("a and b", "<=", 3.0), ("a<b", ">", 2.0)]]
-    refused(BadInput, "'a' instead of a feature with an operator", fs.Rules.parse, ["a and b <= 3"], ["a", "b"])
+    refused(BadInput, "a feature with an operator", fs.Rules.parse, ["a and b <= 3"], ["a", "b"])
 
 
 def test_a_list_of_conditions_per_row_is_a_conjunction():
@@ -157,8 +155,10 @@ def test_rounding_is_told_only_if_every_bound_has_two_decimals():
         ([None], WrongType, "row 0: a rule is a text"),
         (["age <= 3", float("nan")], WrongType, "row 1: a rule is a text"),
         (["age <= 3", "age"], BadInput, "row 1: The rule"),
-        (["nothing"], BadInput, "name no feature: pass features="),
-        (["age <= old"], BadInput, "instead of a number"),
+        (["age <= old"], WrongType, "row 0: age <= 'old': text has no order"),
+        (["age in [3, 7["], BadInput, "should stand ','"),
+        (["age <= 1,000"], BadInput, "a feature with an operator"),
+        (["age <= __import__('os').system('x')"], WrongType, "text has no order"),
         (['age <= "old"'], WrongType, "row 0: age <= 'old': text has no order"),
         ([["age <= 3", 4]], WrongType, "row 0: a rule is a text"),
     ],

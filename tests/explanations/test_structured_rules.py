@@ -13,7 +13,6 @@ import faithscope as fs
 from conditions import conditions
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow.tables import from_arrow, to_arrow
-from faithscope.explanations.rule_json import to_operator
 from faithscope.explanations.rule_text import SPELLINGS as KNOWN
 from refused import refused
 
@@ -21,13 +20,10 @@ FEATURES = ["age", "job", "hours per week"]
 SPELLINGS = {operator: [word for word, known in KNOWN.items() if known == operator] for operator in KNOWN.values()}
 WRAPPINGS = (
     lambda objects: json.dumps(objects),
-    lambda objects: json.dumps({"reasons": objects}),
-    lambda objects: json.dumps({"answer": "no", "explanation": {"conditions": objects}}),
+    lambda objects: json.dumps({"answer": "no", "reasons": objects}),
     lambda objects: f"Let me think [1].\n```json\n{json.dumps(objects, indent=2)}\n```\nThat's why {{so}}.",
     lambda objects: f"I say no, since {json.dumps(objects)}, as [2] has it." if objects else "[]",
-    lambda objects: "\n".join(map(json.dumps, objects)) if objects else "[]",
-    lambda objects: "\r\n".join(f"{number}. {json.dumps(held)}" for number, held in enumerate(objects)) or "[]",
-    lambda objects: json.dumps([[held["feature"], held["op"], held["value"]] for held in objects]),
+    lambda objects: json.dumps(objects[0] if len(objects) == 1 else {"conditions": objects}),
 )
 
 
@@ -96,37 +92,34 @@ def one(operator, *value, feature="age", **more):
     return {"feature": feature, "op": operator, **({"value": value[0]} if value else {}), **more}
 
 
+MORE = "several pieces of JSON"
 REFUSED = {
     "operator 'contains' is unknown": one("contains", "k"),
-    "has no value": one("<"),
-    "joined or turned by 'or'": {"or": [one("<", 3)]},
-    "joined or turned by 'OR'": {"logic": "OR", "conditions": [one("<", 3)]},
-    "negated by 'negated'": one("<", 3, negated=True),
-    "needs a list of values": one("in", "clerk, cook"),
-    "needs one value": one("<", [3, 4]),
-    "needs [low, high]": one("between", 3),
+    "'<' has no value": one("<"),
+    "{'or': [": {"or": [one("<", 3)]},
+    "{'logic': 'OR'": {"logic": "OR", "conditions": [one("<", 3)]},
+    "{'for': [": {"for": [one("<", 3)], "against": [one(">", 3)]},
+    "has 'negated' beside its": one("<", 3, negated=True),
+    "operator 'in' is unknown, or takes another value": one("in", "clerk, cook"),
+    "'<' has no value, or none that it takes": one("<", [3, 4]),
+    "'==' has no value, or none that it takes": one("==", {"a": 1}),
+    "operator 'between' is unknown, or takes another value": one("between", 3),
+    "between on feature 'age' needs (low, high)": one("between", [3]),
     "text has no order": one("<", "old"),
     "a missing value has no order": one("<", None),
-    "Did you mean 'age'": one("<", 3, feature="agee"),
-    "conditions under 'for' and 'against'": {"for": [one("<", 3)], "against": [one(">", 3)]},
-    "item 1 is no condition": [one("<", 3), {"age": 3}],
-    "mixes numbers and text": one("in", [3, "x"]),
-    "is an object": one("<", {"a": 1}),
-    "operator 'about' is unknown": [["age", "<", 3], one("<", 3), ["age", "about", 3]],
-    **{
-        f"joined or turned by '{key}'": {"conditions": [one(">", 3)], key: True}
-        for key in ("not", "negated", "any", "or")
-    },
-    "2 pieces of JSON with words between": f"First I thought {PIECE}, but then {PIECE}",
-    "2 pieces of JSON": f"```json\n{PIECE}\n```\nor rather\n```json\n{PIECE}\n```",
+    "Did you mean 'age'": one("<", 3, feature="Age"),
+    "{'age': 3} is no condition": [one("<", 3), {"age": 3}],
+    "mixes values of several kinds": one("in", [3, "x"]),
+    "holds no conditions as JSON": [["age", "<", 3]],
+    f"{MORE},": f"First I thought {PIECE}, but then {PIECE}",
+    f"{MORE}, which may": f'Since {PIECE} and {{"feature": "job", "op": "is", "value": clerk}}.',
+    f"{MORE}, which may not": f"{PIECE} and {{'feature': 'job', 'op': 'is', 'value': 'clerk'}}",
+    f"{MORE}, which may not be one rule": f'```\n{PIECE}\n```\nand ```json\n{{"feature": "job", "op": "is", "val',
+    "it holds several": f'{PIECE} and {{"feature": "job", "value": "clerk"}}',
     "'feature' stands twice": PIECE.replace("{", '{"feature": "job", '),
-    "its JSON is broken": f'Since {PIECE} and {{"feature": "job", "op": "is", "value": clerk}}.',
     "its JSON is broken (Expecting value": f'{{"reasons": [{PIECE}, {{"feature": "job", "op": }}]}}',
-    "its JSON is broken (Expecting property": f"{PIECE} and {{'feature': 'job', 'op': 'is', 'value': 'clerk'}}",
-    "its JSON is broken (Expecting property name": f"{PIECE}, {{feature: job, op: is, value: clerk}}",
-    "its JSON is broken (": f"{PIECE}, {{“feature”: “job”, “op”: “is”, “value”: “clerk”}}",
-    "its JSON is broken (Unterminated": f'```\n{PIECE}\n```\nand ```json\n{{"feature": "job", "op": "is", "val',
-    "its JSON holds no condition": f'{PIECE} and {{"feature": "job", "value": "clerk"}}',
+    "its JSON is broken (Expecting property": f"{{feature: job, op: is, value: clerk}} and {PIECE}",
+    "its JSON nests too deeply": '[{"reasons": ' * 100_000,
 }
 
 
@@ -137,7 +130,7 @@ def test_what_a_rule_cannot_say_is_refused_with_its_row(why):
 
 
 def test_brackets_in_words_are_no_broken_conditions():
-    for words in ("as {so} says", "see [[1]] and [[Age]]", "of {1, 2}", "{}", "{x} or [y]"):
+    for words in ("as {so} says", "see [[1]] and [[Age]]", "of {1, 2}", "{}", "[] {x} or [y]"):
         assert fs.Reasons([f"{words}: {PIECE}, {words}"]).to_rules().describe(0) == "age < 3"
 
 
@@ -149,12 +142,6 @@ def test_a_rule_that_no_row_satisfies_over_no_features_is_written_and_read_back(
     named = fs.Rules.parse(["age <= 3", "nothing"])
     assert rules.join(named).group()[0].tolist() == [0, 1, 2, 1]
     assert fs.sufficiency(rules, [0, 1], [[1.0], [2.0]]).unverifiable == 0.5
-
-
-def test_a_mark_that_turns_nothing_is_no_word_of_a_rule():
-    for key in ("not", "negated", "any", "or"):
-        held = {"conditions": [one(">", 3)], key: False}
-        assert fs.Reasons([json.dumps(held)]).to_rules().describe(0) == "age > 3"
 
 
 def test_values_are_read_as_the_column_holds_them_and_told():
@@ -171,14 +158,6 @@ def test_values_are_read_as_the_column_holds_them_and_told():
     assert fs.Reasons([json.dumps(objects(bounds))]).to_rules().describe(0) == 'age <= 37 and ward == "37"'
 
 
-def test_features_in_another_spelling_are_read_and_told():
-    text = json.dumps(one(">", 40, feature="Hours_per_week", weight=0.9))
-    rules = fs.Reasons([text, text]).to_rules(["age", "hours per week"])
-    assert rules.describe(0) == "hours per week > 40"
-    assert "feature 'Hours_per_week' was read as 'hours per week' (2 times)" in rules.notes
-    assert "what conditions say under 'weight' was left aside (2 times)" in rules.notes
-
-
 def test_rationales_without_conditions_cover_everything_and_are_told():
     rules = fs.Reasons(['{"reasons": []}', "[]", PIECE]).to_rules()
     assert rules.describe(0) == rules.describe(1) == "everything"
@@ -186,15 +165,19 @@ def test_rationales_without_conditions_cover_everything_and_are_told():
 
 
 def test_missing_and_present_are_asked_for():
-    row = [one("is null"), one("exists", feature="job"), one("<= or missing", 3, feature="x")]
-    assert fs.read([row]).describe(0) == "age is missing and job is present and (x <= 3 or missing)"
+    row = [one("is null"), one("exists", feature="job"), one("is", None, feature="x")]
+    assert fs.read([row]).describe(0) == "age is missing and job is present and x is missing"
 
 
-def test_every_spelling_is_of_one_operator():
-    assert to_operator("is_greater_than") == ">"
-    assert to_operator("IS NOT") == "!="
-    assert to_operator("is one of") == "in"
-    assert to_operator("=") == to_operator("is") == "=="
+def test_operators_are_read_as_people_write_them():
+    for written, read in {
+        "is_greater_than": "> 3",
+        "IS NOT": "!= 3",
+        "Equals": "== 3",
+        "is": "== 3",
+        "≤": "<= 3",
+    }.items():
+        assert fs.read([one(written, 3)]).describe(0) == f"age {read}"
 
 
 def test_dicts_of_importances_are_no_conditions():

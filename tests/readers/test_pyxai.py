@@ -46,11 +46,6 @@ def test_a_list_of_reasons_with_their_details_is_rules():
     ]
     assert fs.read(RECORDED, features=["d", "b c", "a"]).features == ("d", "b c", "a")
     assert fs.read(RECORDED[1:] + RECORDED[:1]).describe(0) == "everything"
-
-
-def test_texts_of_reasons_are_read_alike():
-    texts = [["a in ]16.109999656677246, 19.25]", "b c >= 0.5"], [], ["b c < 0.5", "d != 2"]]
-    assert fs.Rules.parse(texts).to_conditions() == fs.read(RECORDED).to_conditions()
     assert len(fs.read(RECORDED[0])) == 1
 
 
@@ -72,16 +67,14 @@ frame = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 2, 3, -1]]
 learner = Learning.Scikitlearn(frame, problem_type="classification", instances_type="tabular", labels_type="classes")
 model = learner.evaluate(splitting_method=Learning.HOLD_OUT, model_type=Learning.DT)
 explainer = Explaining.initialize(model)
-details, texts, predictions = [], [], []
+details, predictions = [], []
 X = frame.iloc[:20, :-1]
 for place in range(len(X)):
     explainer.set_instance(X.iloc[place])
     reason = explainer.sufficient_reason()
     details.append(explainer.to_features(reason, details=True))
-    texts.append(explainer.to_features(reason))
     predictions.append(int(explainer.target_prediction))
-rules, parsed = fs.read(details), fs.Rules.parse(texts)
-assert rules.to_conditions() == parsed.to_conditions(), (rules.to_conditions(), parsed.to_conditions())
+rules = fs.read(details)
 est = fs.sufficiency(details, predictions, X)
 assert est.verified == 1.0, est
 assert "not covered" not in str(est), est

@@ -73,13 +73,11 @@ def _places(columns: Rows, names: Names | None, width: int) -> Ints:
     if by_position and width == len(columns.names):
         return np.arange(width)
     known = {name: place for place, name in enumerate(columns.names)}
-    odd = next((name for name in names or () if name not in known), None)
-    if names is None or odd is not None:
-        what = f"{width} features" if odd is None else f"{width} features, {odd!r} among them,"
-        closest = "" if odd is None else f" {hint(odd, columns.names)}"
+    odd = [name for name in names or [""] if name not in known]
+    if names is None or odd:
         raise BadInput(
-            f"Importances are of {what} and X has {len(columns.names)} columns, so that it cannot be told which rows "
-            f"are alike in a feature: pass rows with the columns that importances are of.{closest}"
+            f"Importances are of {width} features and X has {len(columns.names)} columns, {odd[0]!r} not among them: "
+            f"pass rows with the columns that importances are of. {hint(odd[0], columns.names)}"
         )
     return np.array([known[name] for name in names], np.int64)
 
@@ -91,9 +89,6 @@ def _binned(values: Column, known: Column, position: int, bins: int, rows: Ints)
     if numbers is None:
         codes, places = values.take(rows).coded
         conditions = [condition("==", item) for item in places]
-        if len({each.family for each in conditions}) > 1:
-            two = ", ".join(map(repr, list({type(item): item for item in places}.values())[:2]))
-            raise WrongType(f"Column {values.name!r} holds values of several kinds, such as {two}: convert it to one.")
     else:
         ends = _ends(values, known, bins)
         codes = np.searchsorted(ends, numbers[rows], side="left")  # how many lie below

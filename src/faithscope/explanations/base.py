@@ -106,15 +106,16 @@ class Explanations(ABC):
         """These explanations, then the other ones."""
         self.check_comparable(other)
         self._need_rows(len(self) + len(other))
-        pairs = {name: (getattr(self, name), getattr(other, name)) for name in self._per_row}
-        columns = {name: np.concatenate(pair) for name, pair in pairs.items()}
-        remarks = tuple(dict.fromkeys([*self.remarks, *other.remarks]))
-        alike = self.claimed is not None and other.claimed is not None and self.claimed.dtype == other.claimed.dtype
-        claims = {
-            "claimed": np.concatenate([self.claimed, other.claimed]) if alike else None,
-            "claim": self.claim if self.claim == other.claim else "",
-        }
-        return self._with(**columns, index=joined(self.index, other.index), remarks=remarks, **claims)
+        columns = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in self._per_row}
+        claims = [each.claimed for each in (self, other) if each.claimed is not None]
+        alike = len(claims) == 2 and claims[0].dtype == claims[1].dtype
+        return self._with(
+            **columns,
+            index=joined(self.index, other.index),
+            remarks=tuple(dict.fromkeys([*self.remarks, *other.remarks])),
+            claimed=np.concatenate(claims) if alike else None,
+            claim=self.claim if self.claim == other.claim else "",
+        )
 
     def group(self) -> tuple[Ints, Ints]:
         """Number the rows by explanation, exactly: the number of each row, and the first row with each number."""
@@ -165,11 +166,17 @@ def join_all(parts: Sequence[Explanations]) -> Explanations:
 
 def claims(columns: Mapping[str, Sequence[float] | Floats]) -> Array:
     """Numbers that an explainer says of its own explanations, by name: one structured row per explanation."""
-    arrays = {name: np.asarray(column, np.float64) for name, column in columns.items()}
-    claimed = np.empty(len(next(iter(arrays.values()))), [(name, np.float64) for name in arrays])
-    for name, column in arrays.items():
+    arrays = [np.asarray(column, np.float64) for column in columns.values()]
+    claimed = np.empty(len(arrays[0]), [(name, np.float64) for name in columns])
+    for name, column in zip(columns, arrays, strict=True):
         claimed[name] = column
     return claimed
+
+
+def members(item: Any) -> list[Any] | None:
+    """What a list, a set or an array holds; None of anything else, such as a text."""
+    single = isinstance(item, str | bytes | Mapping) or getattr(item, "shape", None) == ()
+    return None if single or not hasattr(item, "__iter__") else list(item)
 
 
 def shorten(parts: Sequence[str], most: int = 12) -> str:

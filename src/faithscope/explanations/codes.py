@@ -1,8 +1,7 @@
 """Codes: a set of codes per row, such as the reasons on a notice, which say nothing of where they apply."""
 
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Number
@@ -11,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import readable
+from faithscope.explanations.base import members, readable
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
-from faithscope.inputs.checks import same_length
+from faithscope.inputs.checks import is_real
 from faithscope.inputs.missing import is_missing
 from faithscope.visible import visible
 
@@ -42,7 +41,7 @@ class Codes(Plain):
     ----------
     codes : table, (n, k) array, or one entry per row
         A table or an array has one code per cell. Otherwise each row is a list or a set of codes, or one text of codes
-        that are joined, or that hold a list as JSON.
+        that are joined.
     separator : str, optional
         What stands between codes that are joined in one text; by default the first of ``;``, ``|`` and ``,`` that
         occurs in any text. Texts inside lists and cells are never split.
@@ -65,7 +64,7 @@ class Codes(Plain):
     def of_cells(cls, rows: Iterable[Iterable[Any]], separator: str | None) -> "Codes":
         """Codes of rows of cells, each of which is a code, a list of them, or a text in which a mark separates them."""
         cells = ([code for cell in row for code in _parts(cell, separator)] for row in rows)
-        return cls.__new__(cls)._with(values=to_objects([_sorted(None, row) for row in cells]))
+        return cls.__new__(cls)._with(values=to_objects([_sorted("the log", row) for row in cells]))
 
     @property
     def kind(self) -> str:
@@ -80,20 +79,18 @@ class Codes(Plain):
 
 def _sets(codes: Any, separator: str | None) -> list[tuple[str, ...]]:
     """The codes of each row, sorted."""
-    if is_frame(codes):
-        names, columns = frame_columns(codes)
-        if len(columns) > 1:
-            same_length(**dict(zip(map(repr, names), map(len, columns), strict=True)))
-            _refuse_marks(columns)
-            return [_sorted(row, cells) for row, cells in enumerate(zip(*columns, strict=True))]
-        codes = columns[0] if columns else ()
-    rows = to_vector(codes, "Codes")
-    if rows.ndim > 2:
-        raise WrongType(f"Codes are one set per row, an array of (n, k) at most; got shape {rows.shape}.")
-    if rows.ndim == 2:
-        _refuse_marks(list(rows.T))
-        return [_sorted(row, cells) for row, cells in enumerate(rows)]
-    return _from_entries(rows, separator)
+    columns = frame_columns(codes)[1] if is_frame(codes) else [to_vector(codes, "Codes")]
+    if len(columns) == 1:
+        rows = columns[0]
+        if rows.ndim > 2:
+            raise WrongType(f"Codes are one set per row, an array of (n, k) at most; got shape {rows.shape}.")
+        if rows.ndim == 1:
+            texts = [text for text in rows if isinstance(text, str)]
+            separator = separator or next((mark for mark in SEPARATORS if any(mark in text for text in texts)), None)
+            return [_sorted(f"row {row}", _parts(item, separator)) for row, item in enumerate(rows)]
+        columns = list(rows.T)
+    _refuse_marks(columns)
+    return [_sorted(f"row {row}", cells) for row, cells in enumerate(zip(*columns, strict=True))]
 
 
 def _refuse_marks(columns: Sequence[Array]) -> None:
@@ -103,57 +100,27 @@ def _refuse_marks(columns: Sequence[Array]) -> None:
         raise BadInput(LOOK_LIKE_MARKS)
 
 
-def _from_entries(rows: Array, separator: str | None) -> list[tuple[str, ...]]:
-    if separator is None:
-        texts = [text for text in rows if isinstance(text, str)]
-        if any(_is_list(text) for text in texts):
-            return [_sorted(row, _parts(_from_json(row, item), None)) for row, item in enumerate(rows)]
-        separator = next((mark for mark in SEPARATORS if any(mark in text for text in texts)), None)
-    return [_sorted(row, _parts(item, separator)) for row, item in enumerate(rows)]
-
-
-def _is_list(text: str) -> bool:
-    plain = text.strip(_BLANKS)
-    return plain.startswith("[") and plain.endswith("]")
-
-
-def _from_json(row: int, item: Any) -> Any:
-    """The list that a text holds as JSON; None if it is empty."""
-    if not isinstance(item, str):
-        return item
-    try:
-        listed = json.loads(item) if item.strip(_BLANKS) else None
-    except (ValueError, RecursionError):
-        listed = item
-    if listed is not None and not isinstance(listed, list):
-        raise BadInput(
-            f"Codes are lists written as JSON, but row {row} has {readable(item)}: write every row with json.dumps, or "
-            "pass the lists themselves."
-        )
-    return listed
-
-
 def _parts(item: Any, separator: str | None) -> Iterable[Any]:
     if isinstance(item, str):
         return item.split(separator) if separator else (item,)
-    listed = hasattr(item, "__iter__") and not isinstance(item, bytes | Mapping) and getattr(item, "shape", None) != ()
-    return item if listed else (item,)
+    listed = members(item)
+    return (item,) if listed is None else listed
 
 
-def _sorted(row: int | None, cells: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(sorted({code for cell in cells if (code := _code(row, cell))}))
+def _sorted(holder: str, cells: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(sorted({code for cell in cells if (code := _code(holder, cell))}))
 
 
-def _code(row: int | None, cell: Any) -> str:
-    """One code as a text; empty if there is none. Rows of a log have no numbers."""
+def _code(holder: str, cell: Any) -> str:
+    """One code as a text; empty if there is none."""
     if isinstance(cell, str):
         text = str(cell).strip(_BLANKS)
+        if text.startswith("["):
+            raise BadInput(f"A code is no text of a list; {holder} has {text!r}: pass the lists themselves.")
         return text[:-2] if _WHOLE.fullmatch(text) else text
     if is_missing(cell):
         return ""
-    holder = "the log" if row is None else f"row {row}"
-    number = isinstance(cell, int | float | Decimal | np.integer | np.floating)
-    if not number or isinstance(cell, bool | np.timedelta64):
+    if not isinstance(cell, Decimal) and not is_real(cell):
         raise WrongType(f"A code is a text or a whole number; {holder} has {readable(cell)}: write it as a text.")
     cell = cell.item() if isinstance(cell, np.number) else cell  # half precision has no 2**53
     if abs(cell) > _EXACT or cell % 1 != 0:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
 from faithscope.explanations.highlights import Highlights, words_by_row
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Names
-from faithscope.inputs.arrays import frame_names, is_frame, to_items
-from faithscope.inputs.hints import hint
+from faithscope.inputs.arrays import frame_names, is_frame
+from faithscope.inputs.columns import Rows, distinct_names
 from faithscope.inputs.numbers import to_matrix
 from faithscope.visible import visible
 
@@ -41,7 +41,9 @@ class Concepts(Highlights):
     """
 
     def __init__(self, matrix: Any, names: Sequence[str] | None = None) -> None:
-        concepts = _named(matrix, names)
+        if names is None and not is_frame(matrix):
+            raise BadInput("Concepts need names, one per column: fs.Concepts(matrix, ['stripes', 'hooves']).")
+        concepts = distinct_names(frame_names(matrix) if names is None else names)
         columns = {concept: column for column, concept in enumerate(concepts)}
         super().__init__(words_by_row(_marks(matrix, concepts, "Concepts"), columns), vocabulary=columns)
         self._fill(index=index_of(matrix))
@@ -64,50 +66,30 @@ class Concepts(Highlights):
         return _marks(X, self.concepts, "Annotations"), self.vocabulary
 
 
-def _named(matrix: Any, names: Any) -> Names:
-    """The concepts, each named once."""
-    if names is None and not is_frame(matrix):
-        raise BadInput("Concepts need names, one per column: fs.Concepts(matrix, ['stripes', 'hooves']).")
-    listed = frame_names(matrix) if names is None else to_items(names, "names")
-    concepts = tuple(map(str, listed))
-    repeated = next((name for place, name in enumerate(concepts) if name in concepts[:place]), None)
-    if repeated is not None:
-        raise BadInput(f"Two concepts are named {repeated!r}: give each column its own name.")
-    return concepts
-
-
 def _marks(given: Any, concepts: Names, what: str) -> Any:
     """A sparse array of the concepts that each row has, its columns in their order."""
     from scipy.sparse import csr_array
 
     matrix = _of_concepts(given, concepts, what) if is_frame(given) else given
-    if not hasattr(matrix, "tocsr"):
-        matrix = to_matrix(matrix, what)[0]
-    if matrix.shape[1] != len(concepts):
+    marks = csr_array(matrix if hasattr(matrix, "tocsr") else to_matrix(matrix, what)[0])
+    if marks.shape[1] != len(concepts):
         raise BadInput(
-            f"{what} must have one column for each of the {len(concepts)} concepts; got shape {tuple(matrix.shape)}."
+            f"{what} must have one column for each of the {len(concepts)} concepts; got shape {marks.shape}."
         )
-    marks = csr_array(matrix)
     marks.sum_duplicates()
-    odd = np.flatnonzero((marks.data != 0) & (marks.data != 1))
+    marks.eliminate_zeros()
+    odd = np.flatnonzero(marks.data != 1)
     if len(odd):
         row = int(np.searchsorted(marks.indptr, odd[0], side="right")) - 1
-        concept = concepts[marks.indices[odd[0]]]
         raise BadInput(
-            f"{what} must be 0 or 1; row {row}, concept {concept!r} is {marks.data[odd[0]]}: cut scores first, such as "
-            "matrix > 0.5."
+            f"{what} must be 0 or 1; row {row}, concept {concepts[marks.indices[odd[0]]]!r} is {marks.data[odd[0]]}: "
+            "cut scores first, such as matrix > 0.5."
         )
-    marks.eliminate_zeros()
     return marks
 
 
 def _of_concepts(frame: Any, concepts: Names, what: str) -> Any:
     """The columns of a table that are named as the concepts."""
-    names = frame_names(frame)
-    missing = next((concept for concept in concepts if names.count(concept) != 1), None)
-    if missing is not None:
-        seen = "twice" if missing in names else "not at all"
-        raise WrongType(f"{what} have the column {missing!r} {seen}. {hint(missing, names)}")
-    if hasattr(frame, "iloc"):  # names of pandas need not be texts
-        return frame.iloc[:, [names.index(concept) for concept in concepts]]
-    return frame.select(list(concepts))
+    rows = Rows(frame)
+    places = [rows.place(concept, f"{what.lower()} of concepts need") for concept in concepts]
+    return np.column_stack([rows.column(place).values for place in places])

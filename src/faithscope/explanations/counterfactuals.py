@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible
+from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.distances.cells import cell_text, to_cells
 from faithscope.explanations.distances.points import Points, to_metric
@@ -20,8 +20,37 @@ from faithscope.inputs.grouping import Column
 from faithscope.visible import visible
 
 
+class _Measured(Explanations):
+    """Explanations that a distance is part of."""
+
+    names: Names | None
+    metric: Any
+    dates: tuple[bool, ...]
+
+    _settings = ("names", "metric", "dates")
+
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        if self.metric != getattr(other, "metric", None):
+            raise Incompatible(
+                "These explanations measure distance differently, so their balls cannot be compared: pass the same "
+                "metric= for both; Gower's must be the same fitted object."
+            )
+
+    @property
+    def feature_names(self) -> Names:
+        """The features' names, or x0, x1, … if none were given."""
+        return self.names or default_names(getattr(self, self._per_row[0]).shape[1])
+
+    def _in_words(self, row: int) -> str:
+        """The text of one row's cells, with their features' names."""
+        cells = getattr(self, self._per_row[0])[row]
+        columns = zip(self.feature_names, cells, self.dates or [False] * len(cells), strict=True)
+        return shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns])
+
+
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Counterfactuals(Explanations):
+class Counterfactuals(_Measured):
     """For each row, a nearby point that the model predicts otherwise.
 
     Two rows have the same explanation if their points are equal. An explanation covers the open ball around its
@@ -56,29 +85,29 @@ class Counterfactuals(Explanations):
     dates: tuple[bool, ...] = ()
 
     _per_row = ("points", "originals")
-    _settings = ("names", "metric", "dates")
 
     def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
         after, before = to_cells(points, "Counterfactuals"), to_cells(originals, "Originals")
-        (new, columns), (old, old_columns) = (after.values, after.names), (before.values, before.names)
+        new, old = after.values, before.values
         same_length(counterfactuals=len(new), originals=len(old))
         same_rows(originals=originals, points=points)
-        if columns and old_columns and columns != old_columns:
+        columns = after.names or before.names
+        if new.shape != old.shape or (before.names or columns) != columns:
             raise Incompatible(
-                f"Counterfactuals have columns {columns}, originals have {old_columns}: pass the same columns."
+                f"Counterfactuals have {new.shape[1]} columns ({columns}), originals have {old.shape[1]} "
+                f"({before.names}): pass the same columns."
             )
-        if new.shape != old.shape:
-            raise BadInput(
-                f"Counterfactuals have {new.shape[1]} features, originals have {old.shape[1]}: pass the same."
-            )
-        if (new.dtype == object) != (old.dtype == object):
+        if new.dtype != old.dtype:
             new, old = new.astype(object), old.astype(object)
-        chosen = to_names(names, columns or old_columns, new.shape[1], "Counterfactuals")
         categories = declared_categories(points) | declared_categories(originals)
-        learned = to_metric(metric, np.concatenate([new, old]), categories)
-        index = index_of(points) if index_of(originals) is None else index_of(originals)
-        dates = tuple(map(max, after.dates, before.dates))
-        self._fill(points=new, originals=old, names=chosen, metric=learned, dates=dates, index=index)
+        self._fill(
+            points=new,
+            originals=old,
+            names=to_names(names, columns, new.shape[1], "Counterfactuals"),
+            metric=to_metric(metric, np.concatenate([new, old]), categories),
+            dates=tuple(map(max, after.dates, before.dates)),
+            index=index_of(points) if index_of(originals) is None else index_of(originals),
+        )
 
     def balls(self) -> "Balls":
         """The scope of each explanation: the open ball around its row that reaches to its counterfactual."""
@@ -87,10 +116,6 @@ class Counterfactuals(Explanations):
 
     def item(self, row: int) -> Any:
         return self.points[row], self.originals[row]
-
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        _check_metrics(self, other)
 
     @property
     def scope_key(self) -> tuple[Column, ...]:
@@ -104,20 +129,12 @@ class Counterfactuals(Explanations):
     def kind(self) -> str:
         return f"counterfactuals over {self.points.shape[1]} features"
 
-    def __len__(self) -> int:
-        return len(self.points)
-
     def describe(self, row: int) -> str:
-        return visible(_in_words(self.feature_names, self.points[row], self.dates))
-
-    @property
-    def feature_names(self) -> Names:
-        """The features' names, or x0, x1, … if none were given."""
-        return self.names or default_names(self.points.shape[1])
+        return visible(self._in_words(row))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Balls(Explanations):
+class Balls(_Measured):
     """Open balls: each covers the rows nearer to its center than its radius."""
 
     centers: Array
@@ -127,7 +144,6 @@ class Balls(Explanations):
     dates: tuple[bool, ...] = ()
 
     _per_row = ("centers", "radii")
-    _settings = ("names", "metric", "dates")
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -137,19 +153,11 @@ class Balls(Explanations):
     def kind(self) -> str:
         return f"balls over {self.centers.shape[1]} features"
 
-    def __len__(self) -> int:
-        return len(self.centers)
-
     def item(self, row: int) -> Any:
         return self.centers[row], float(self.radii[row])
 
     def describe(self, row: int) -> str:
-        names = self.names or default_names(self.centers.shape[1])
-        return visible(f"nearer than {readable(self.radii[row])} to {_in_words(names, self.centers[row], self.dates)}")
-
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        _check_metrics(self, other)
+        return visible(f"nearer than {readable(self.radii[row])} to {self._in_words(row)}")
 
     def inside(self, X: Any) -> Callable[[int, int], Bools]:
         """``mask(start, stop)``: which rows of X lie inside balls start to stop."""
@@ -160,20 +168,6 @@ class Balls(Explanations):
             return centers.from_all(rows) < self.radii[start:stop, None]
 
         return mask
-
-
-def _in_words(names: Sequence[str], cells: Array, dates: Sequence[bool]) -> str:
-    """The text of one row's cells, with their features' names."""
-    columns = zip(names, cells, dates or [False] * len(cells), strict=True)
-    return shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns])
-
-
-def _check_metrics(first: "Counterfactuals | Balls", second: Any) -> None:
-    if first.metric != second.metric:
-        raise Incompatible(
-            "These explanations measure distance differently, so their balls cannot be compared: pass the same metric= "
-            "for both; Gower's must be the same fitted object."
-        )
 
 
 def _rows_key(rows: Array) -> Column:

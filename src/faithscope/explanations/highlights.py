@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations.base import Explanations, readable
+from faithscope.explanations.base import Explanations, members, readable
 from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, number_conjunctions
 from faithscope.inputs.alignment import index_of
-from faithscope.inputs.array_types import Bools
+from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
-from faithscope.inputs.checks import check_function, same_length
+from faithscope.inputs.checks import check_function, is_whole, same_length
 from faithscope.inputs.documents import to_documents
 from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
@@ -76,15 +76,14 @@ class Highlights(Conjunctions):
     def item(self, row: int) -> Any:
         return frozenset(self.conjunction(row))
 
-    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Bools]:
+    def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
         which, rows = self.postings(conditions, X)
-        documents = rows_of(X)
-        order = np.argsort(which, kind="stable")
-        ends = np.searchsorted(which[order], np.arange(len(conditions) + 1))
-        for start, stop in pairwise(ends.tolist()):
+        by_word, documents = np.argsort(which, kind="stable"), rows_of(X)
+        ends = np.searchsorted(which[by_word], np.arange(len(conditions) + 1))
+        for number, (start, stop) in enumerate(pairwise(ends.tolist())):
             mask = np.zeros(documents, bool)
-            mask[rows[order[start:stop]]] = True
-            yield mask
+            mask[rows[by_word[start:stop]]] = True
+            yield number, mask if order is None else mask[order]
 
     def postings(self, conditions: Sequence[Any], X: Any) -> Postings:
         documents, columns = self._read(X)
@@ -93,7 +92,7 @@ class Highlights(Conjunctions):
             held: list[int] = []
             ends = [0]
             for row, document in enumerate(documents):
-                held += [numbers[word] for word in set(_tokens(self, row, document)) if word in numbers]
+                held += [numbers[word] for word in set(self._tokens(row, document)) if word in numbers]
                 ends.append(len(held))
             return np.array(held, np.int64), np.repeat(np.arange(len(ends) - 1), np.diff(ends))
         known = [(number, columns[word]) for number, word in enumerate(conditions) if word in columns]
@@ -111,7 +110,7 @@ class Highlights(Conjunctions):
         """The different words of each document of X, as these highlights read it."""
         documents, columns = self._read(X)
         if columns is None:
-            return [sorted(set(_tokens(self, row, text))) for row, text in enumerate(documents)]
+            return [sorted(set(self._tokens(row, text))) for row, text in enumerate(documents)]
         return words_by_row(documents, columns)
 
     def _read(self, X: Any) -> tuple[Any, Mapping[str, int] | None]:
@@ -173,15 +172,23 @@ class Highlights(Conjunctions):
         documents = to_documents(X)
         same_length(highlights=len(self), X=len(documents))
         return [
-            " ".join(word for word in _tokens(self, row, text) if (word in chosen) == highlighted)
+            " ".join(word for word in self._tokens(row, text) if (word in self.conjunction(row)) == highlighted)
             for row, text in enumerate(documents)
-            for chosen in [set(self.conjunction(row))]
         ]
+
+    def _tokens(self, row: int, document: Any) -> list[Any]:
+        """The words of a document, which is a text or a list of them."""
+        words = members(self.tokenizer(document) if isinstance(document, str) else document)
+        if words is None or not all(isinstance(word, str) for word in words):
+            raise BadInput(
+                "Documents must be texts or lists of words, and the tokenizer must give words; row "
+                f"{row} is {document!r}."
+            )
+        return words
 
 
 def _to_words(row: int, item: Any) -> tuple[str, ...]:
-    several = hasattr(item, "__iter__") and getattr(item, "shape", None) != ()
-    words = [item] if isinstance(item, str) else list(item) if several else None
+    words = [item] if isinstance(item, str) else members(item)
     if words is None or not all(isinstance(word, str) for word in words):
         raise WrongType(
             f"Highlights must be sets of words; row {row} is {readable(item)}: pass e.g. {{'great', 'plot'}} per row."
@@ -189,33 +196,19 @@ def _to_words(row: int, item: Any) -> tuple[str, ...]:
     return tuple(sorted(set(map(str, words))))
 
 
-def to_vocabulary(vocabulary: Any) -> Mapping[str, int] | None:
+def to_vocabulary(vocabulary: Any) -> dict[str, int] | None:
     """The column of each word, from a mapping or from the words in order; None for none."""
     if vocabulary is None:
         return None
-    if isinstance(vocabulary, Mapping):
-        return {str(word): _to_column(word, column) for word, column in vocabulary.items()}
-    words = list(map(str, to_items(vocabulary, "vocabulary, if it is no mapping of words to their columns,")))
-    if len(set(words)) < len(words):
-        raise BadInput(f"vocabulary names {max(words, key=words.count)!r} twice: give each column its own word.")
-    return {word: column for column, word in enumerate(words)}
-
-
-def _to_column(word: Any, column: Any) -> int:
-    if isinstance(column, bool) or not isinstance(column, int | np.integer):
-        raise WrongType(f"vocabulary must map words to their columns, whole numbers; {word!r} has {column!r}.")
-    return int(column)
-
-
-def _tokens(highlights: Highlights, row: int, document: Any) -> Iterable[str]:
-    held = highlights.tokenizer(document) if isinstance(document, str) else document
-    words: list[Any] = list(held) if hasattr(held, "__iter__") and not isinstance(held, bytes) else [None]
-    if not all(isinstance(word, str) for word in words):
-        raise BadInput(
-            f"Documents must be texts or lists of words, and the tokenizer must give words; row {row} is {document!r}, "
-            f"read as {held!r}."
-        )
-    return words
+    if not isinstance(vocabulary, Mapping):
+        words = list(map(str, to_items(vocabulary, "vocabulary, if it is no mapping of words to their columns,")))
+        if len(set(words)) < len(words):
+            raise BadInput(f"vocabulary names {max(words, key=words.count)!r} twice: give each column its own word.")
+        vocabulary = dict(zip(words, range(len(words)), strict=True))
+    odd = next((word for word, column in vocabulary.items() if not is_whole(column)), None)
+    if odd is not None:
+        raise WrongType(f"vocabulary must map words to their columns, whole numbers; {odd!r} has {vocabulary[odd]!r}.")
+    return {str(word): int(column) for word, column in vocabulary.items()}
 
 
 def words_by_row(matrix: Any, columns: Mapping[str, int]) -> list[list[str]]:

@@ -110,9 +110,8 @@ class Importances(Explanations):
         matrix, columns = to_matrix(flat, "Importances")
         self._fill(values=matrix, shape=shape, doubt=doubt, index=index_of(given))
         if isinstance(given, Importances):
-            self._fill(
-                **{name: getattr(given, name) for name in ("error", "asked", "saved", "label", "shape", "doubt")}
-            )
+            kept = ("error", "asked", "saved", "label", "shape", "doubt")
+            self._fill(**{name: getattr(given, name) for name in kept})
         self._fill(names=to_names(names, columns, matrix.shape[1], "Importances"))
 
     @classmethod
@@ -126,13 +125,11 @@ class Importances(Explanations):
 
     @property
     def kind(self) -> str:
+        what, told = "features", None if self.names is None else shorten(self.names)
         if self.shape is not None:
-            what = (
-                f"{self.values.shape[1]} {'regions' if self.names else 'places'} ({' x '.join(map(str, self.shape))})"
-            )
-        else:
-            what = f"{self.values.shape[1]} features{'' if self.names is None else f' ({shorten(self.names)})'}"
-        return f"importances over {what}{self.form and ', ' + self.form}"
+            what, told = "regions" if self.names else "places", " x ".join(map(str, self.shape))
+        what += "" if told is None else f" ({told})"
+        return f"importances over {self.values.shape[1]} {what}{self.form and ', ' + self.form}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -142,48 +139,50 @@ class Importances(Explanations):
         return (*self.remarks, f"importances are sampled, with standard errors {size}")
 
     def check_comparable(self, other: Explanations) -> None:
-        if isinstance(other, Importances) and self._shape() == other._shape():
-            self._check_axes(other)
-            if self.names is None or other.names is None or self.names == other.names:
-                return
-            odd = next(j for j, (a, b) in enumerate(zip(self.names, other.names, strict=True)) if a != b)
+        if not isinstance(other, Importances) or self._form() != other._form():
+            super().check_comparable(other)
+            return
+        pairs = enumerate(zip(self.names or (), other.names or (), strict=False))
+        odd = [
+            f"number {j} is {first!r} in one and {second!r} in the other"
+            for j, (first, second) in pairs
+            if first != second
+        ]
+        axes = [[length for length in each.shape or () if length > 1] for each in (self, other)]  # one entry is no axis
+        if self.shape is not None and other.shape is not None and axes[0] != axes[1]:
+            odd = [f"rows are maps of shape {self.shape} in one and {other.shape} in the other"]
+        if odd:
             raise Incompatible(
-                f"These importances are of different features: number {odd} is {self.names[odd]!r} in one and "
-                f"{other.names[odd]!r} in the other. Give both the same columns, fs.read(explanations, features=[...])."
+                f"These importances are of different features: {odd[0]}. Give both the same columns, "
+                "fs.read(explanations, features=[...])."
             )
-        super().check_comparable(other)
 
-    def _shape(self) -> tuple[Any, ...]:
+    def _form(self) -> tuple[Any, ...]:
         return type(self), self.values.shape[1], self.form
-
-    def _check_axes(self, other: "Importances") -> None:
-        """Raise if both are maps, of different axes; an axis of one entry is none."""
-        ours, theirs = ([length for length in each.shape or () if length > 1] for each in (self, other))
-        if self.shape is not None and other.shape is not None and ours != theirs:
-            raise Incompatible(
-                f"These importances are maps of shape {self.shape}, the others of shape {other.shape}: give both the "
-                "same axes in the same order."
-            )
 
     def join(self, other: Self) -> Self:
         both = super().join(self._with_my_order(other))
-        both = both._with(names=self.names or other.names, error=max(self.error, other.error))
-        both = both._with(asked=self.asked + other.asked, saved=self.saved + other.saved)
-        label = self.label if self.label == other.label else None
-        shape = other.shape if self.shape is None else self.shape
-        return both._with(shape=shape, doubt=self.doubt or other.doubt, label=label)
+        return both._with(
+            names=self.names or other.names,
+            error=max(self.error, other.error),
+            asked=self.asked + other.asked,
+            saved=self.saved + other.saved,
+            label=self.label if self.label == other.label else None,
+            shape=other.shape if self.shape is None else self.shape,
+            doubt=self.doubt or other.doubt,
+        )
 
     def locate(self, wanted: Explanations) -> Ints:
-        return super().locate(self._with_my_order(wanted) if isinstance(wanted, Importances) else wanted)
+        return super().locate(self._with_my_order(wanted))
 
     def _with_my_order(self, other: Any) -> Any:
         """The other importances with their features in this order, if both name the same ones; else as they are."""
-        if not self.names or not other.names or self.names == other.names or type(self) is not type(other):
+        theirs = getattr(other, "names", None)
+        if not theirs or type(self) is not type(other) or self.names == theirs or len(set(theirs)) < len(theirs):
             return other
-        places = {name: place for place, name in enumerate(other.names)}
-        if len(places) < len(other.names) or sorted(self.names) != sorted(other.names):
+        if sorted(self.names or ()) != sorted(theirs):
             return other
-        return other._reordered(np.array([places[name] for name in self.names]))._with(names=self.names)
+        return other._reordered(np.array([theirs.index(name) for name in self.names or ()]))._with(names=self.names)
 
     def _reordered(self, places: Ints) -> Self:
         return self._with(values=self.values[:, places])
@@ -202,20 +201,19 @@ class Importances(Explanations):
 
     def sizes(self) -> tuple[Array, Names | None]:
         """How large each feature is in each row, whatever its sign and class, and what the features are called."""
-        values, names = np.abs(self.values), self.names
         if last_step(self.form) == "Sign()":
             raise BadInput(
                 f"These are {self.kind}: signs alone do not say which features are the largest. Pass the importances "
                 "themselves, or SignOfTop(k)."
             )
+        values, names = np.abs(self.values), self.names
         if have_order(self.form):  # numbered from the first
             values = np.where(values > 0, values.max(initial=0) + 1 - values.astype(np.int64), 0)
-        parts = [_OF_CLASS.fullmatch(name) for name in names or ()]
-        if not parts or not all(parts):
+        parts = [part[1] for part in map(_OF_CLASS.fullmatch, names or ()) if part]
+        if not parts or len(parts) < values.shape[1]:
             return values, names
-        stems = [part[1] for part in parts if part]
-        places = {name: [j for j, stem in enumerate(stems) if stem == name] for name in dict.fromkeys(stems)}
-        return np.stack([values[:, place].max(axis=1) for place in places.values()], axis=1), tuple(places)
+        stems = tuple(dict.fromkeys(parts))
+        return np.stack([values[:, np.array(parts) == stem].max(axis=1) for stem in stems], axis=1), stems
 
     def to_rules(self, X: Any, k: int | None = None, bins: int = 4, X_train: Any = None) -> Rules:
         """For each row, the rule that it is as it is in the features that it names: what the importances speak of.
@@ -262,15 +260,14 @@ class Importances(Explanations):
         values = self.values[row]
         told = np.flatnonzero(values) if self.form else np.arange(len(values))
         told = told[np.argsort(values[told], kind="stable")] if have_order(self.form) else told
-        parts = [self._told(int(feature), values[feature]) for feature in told[:_SHOWN]]
-        between = ", " if self.shape is None else "; "
-        left_out = f"{between}… ({len(told) - _SHOWN:,} more)" if len(told) > _SHOWN else ""
-        return visible(between.join(parts) + left_out) or (NO_CODE if are_codes(self.form) else "all 0")
-
-    def _told(self, feature: int, value: Any) -> str:
-        if only_named(self.form) and value == value:  # not a missing one
-            return self._label(feature)
-        return f"{self._label(feature)}{' ' if self.shape is None else ': '}{readable(value)}"
+        between, is_said = (", ", " ") if self.shape is None else ("; ", ": ")
+        bare = only_named(self.form)
+        parts = [
+            self._label(feature) + ("" if bare and value == value else f"{is_said}{readable(value)}")  # NaN is missing
+            for feature, value in zip(told[:_SHOWN].tolist(), values[told[:_SHOWN]], strict=True)
+        ]
+        parts += [f"… ({len(told) - _SHOWN:,} more)"] if len(told) > _SHOWN else []
+        return visible(between.join(parts)) or (NO_CODE if are_codes(self.form) else "all 0")
 
     def _label(self, feature: int) -> str:
         """The name of a feature; the place of a cell of a map."""

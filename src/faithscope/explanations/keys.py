@@ -75,14 +75,12 @@ class Plain(Explanations):
         return both
 
     def locate(self, wanted: Explanations) -> Ints:
-        self.check_comparable(wanted)
-        assert isinstance(wanted, Plain)
         known, others = self._alike(wanted)
         return super(Plain, known).locate(others)
 
-    def _alike(self, other: "Plain") -> tuple[Self, Any]:
+    def _alike(self, other: Any) -> tuple[Self, Any]:
         """Both in one representation: as Python objects if their types differ, since 2**53 + 1 is not a float."""
-        if self.values.dtype == getattr(other, "values", self.values).dtype:
+        if type(self) is not type(other) or self.values.dtype == other.values.dtype:
             return self, other
         return self._with(values=self.values.astype(object)), other._with(values=other.values.astype(object))
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.base import Explanations, members, several
 from faithscope.explanations.conditions.conjunctions import Conjunction, Shared, number_conjunctions
 from faithscope.explanations.distances.points import Points
 from faithscope.inputs.alignment import index_of
@@ -129,18 +129,13 @@ def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], Ints]:
 
 
 def _to_set(row: int, item: Any) -> Conjunction:
-    several = hasattr(item, "__iter__") and not isinstance(item, str) and getattr(item, "shape", None) != ()
-    members = list(item) if several else [item]
-    wrong = [member for member in members if not _is_index(member)]
-    if wrong:
-        raise BadInput(
-            f"Prototypes must be whole numbers from 0; row {row} holds {wrong[0]!r}. "
-            "Pass the positions of the prototypes in the set they come from."
-        )
-    return tuple(sorted(set(map(int, members))))
-
-
-def _is_index(item: Any) -> bool:
-    if isinstance(item, float | np.floating):
-        item = int(item) if float(item).is_integer() else -1
-    return is_whole(item) and 0 <= int(item) < _LARGEST
+    held = members(item)
+    indices = [item] if held is None else held
+    for index in indices:
+        whole = is_whole(index) or (isinstance(index, float) and index.is_integer())
+        if not whole or not 0 <= index < _LARGEST:
+            raise BadInput(
+                f"Prototypes must be whole numbers from 0; row {row} holds {index!r}. Pass the positions of the "
+                "prototypes in the set they come from."
+            )
+    return tuple(sorted(set(map(int, indices))))

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import several
+from faithscope.explanations.base import several, shorten
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.rule_json import CHOICES, listed, remarks_on
+from faithscope.explanations.rule_json import remarks_on
 from faithscope.explanations.tokenizers import folded_words
-from faithscope.inputs.checks import check_word
 
 NO_QUOTE = "nothing quoted"  # in place of words: no tokenizer here makes a word with a space, so it covers no document
 _ADVICE = 'Pass unreadable="uncovered" to count such rows as unverifiable, or leave these rows out.'
@@ -38,7 +37,6 @@ def quoted_spans(text: str) -> list[str]:
 
 def quoted_highlights(texts: Iterable[str], inputs: Iterable[Any], unreadable: str) -> Highlights:
     """The words of each text's quotes that stand in its input, as highlights of folded words."""
-    check_word(unreadable, "unreadable", CHOICES)
     strangers, quotes = [], 0
     problems: dict[int, str] = {}
     words: list[set[str]] = []
@@ -52,7 +50,7 @@ def quoted_highlights(texts: Iterable[str], inputs: Iterable[Any], unreadable: s
         quotes += len(spans)
         strangers += [(row, span) for span in outside]
         if not inside and outside:
-            named = listed([span[:60] for span in outside], 2)
+            named = shorten([repr(span[:60]) for span in outside], 2)
             problems[row] = f"its input does not hold what it quotes ({named})"
         elif not inside:
             problems[row] = f"it quotes nothing ({text[:60]!r})"

@@ -96,10 +96,10 @@ class Reasons(Explanations):
     def to_rules(self, features: Any = None, *, unreadable: str = "error") -> "Rules":
         """The conditions that reasons hold as JSON, as rules, of which sufficiency can be measured.
 
-        A reason holds ``{"feature": "age", "op": "<=", "value": 37}``, a list of such objects, or an object with such
-        a list, such as ``{"reasons": [...]}``; alone, in a fence, or with words around it. All conditions of a reason
-        must hold. Operators may be written as ``≥``, ``gte``, ``at least``, ``is``, ``one of``, ``between``. A missing
-        value meets no condition, not even ``!=``.
+        A reason holds ``{"feature": "age", "op": "<=", "value": 37}``, a list of such objects, or an object with one
+        such list, such as ``{"answer": "no", "reasons": [...]}``; alone, in a fence, or with words around it. All
+        conditions of a reason must hold. Operators may be written as ``≥``, ``gte``, ``at least``, ``is``, ``one of``,
+        ``between``. A missing value meets no condition, not even ``!=``. Anything else is refused.
 
         Parameters
         ----------

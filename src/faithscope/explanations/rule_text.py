@@ -6,10 +6,9 @@
     conditions =  condition { ( "and" | "&" | "," | ";" ) condition }
     condition  =  test [ "or missing" ]  |  "(" conditions ")" [ "or missing" ]
     test       =  feature operator value  |  number order feature order number
-               |  feature ( "in" | "not in" ) "{" [ value { "," value } ] "}"
+               |  feature ( "in" | "not in" ) "{" [ value { "," value } ] "}", or in [ ] or ( )
                |  feature "between" "[" value "," value "]"
-               |  feature "in" "]" number "," number "]", of which either bracket may be turned, as PyXAI prints it
-               |  feature "is" ( "missing" | "present" )
+                   |  feature "is" ( "missing" | "present" )
     order      =  "<="  "<"  ">="  ">"
     operator   =  order  |  "=="  "="  "!="
     value      =  number  |  date  |  "true"  |  "false"  |  "missing"  |  text
@@ -27,6 +26,7 @@ A test on a missing value is false, that of ``!=`` too; ``is missing``, ``== mis
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -37,7 +37,6 @@ from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import is_real, one_sentence
 from faithscope.inputs.dates import WRITTEN, Moment
 from faithscope.inputs.missing import is_missing
-from faithscope.visible import visible
 
 Triple = tuple[Any, str, Any]  # feature, operator, value
 
@@ -58,7 +57,7 @@ _OPERATORS = {  # how else they are spelled: in texts, by PyXAI, by language mod
     "present": "not null|not missing|not none|not na|exists",
 }
 SPELLINGS = {word: operator for operator, words in _OPERATORS.items() for word in (operator, *words.split("|"))}
-_TURNED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
+_TURNED = {"<": ">", ">": "<"}
 ANY_OF = {"==": "in", "!=": "not in"}  # before a list
 NUMBER = r"[+-]?(?:inf(?![\w.\-])|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _TYPED = re.compile(rf"{WRITTEN}|{NUMBER}|true|True|false|False|missing")  # read as something other than a text
@@ -76,7 +75,8 @@ _PLAIN_NAME = re.compile(rf"(?![\s'(\[])(?:{_NO_SIGN}|\({_NO_SIGN}*\)|\[{_NO_SIG
 _JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
 _WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
 _LEAST_SINGLE, _LEAST_OF_LIGHTGBM = 2.0**-149, "1e-35"
-_NO_NAMES = {"true", "false", "missing", "everything", "nothing"}
+_LISTED = {"in": ("{", "}"), "not in": ("{", "}"), "between": ("[", "]")}
+_ASKS = {"==": "missing", "!=": "present"}
 
 
 def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
@@ -102,8 +102,8 @@ def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
 def _write_condition(feature: Any, operator: str, value: Any) -> str:
     if not isinstance(feature, str):
         raise WrongType(f"A rule is written with features by name; got {feature!r}: pass its name.")
-    plain = operator.removesuffix(OR_MISSING) if isinstance(operator, str) else operator
-    if plain not in (*BOUNDS, "==", "!=", *_LISTED):
+    plain = str(operator).removesuffix(OR_MISSING)
+    if plain not in (*BOUNDS, *ANY_OF, *_LISTED):
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is not in the rule grammar.")
     name = feature if _WORD.fullmatch(feature) and feature not in _RESERVED else quoted(feature)
     text = f"{name} {_joined(plain, map(_written, value if plain in _LISTED else (value,)))}"
@@ -116,18 +116,14 @@ def _joined(operator: str, values: Iterable[str]) -> str:
     return f"{operator} {opening}{', '.join(values)}{closing}"
 
 
-_LISTED = {"in": ("{", "}"), "not in": ("{", "}"), "between": ("[", "]")}
-_ASKS = {"==": "missing", "!=": "present"}
-
-
 def _written(value: Any, bare: bool = False, rounded: bool = False) -> str:
     """A value as text; `bare` if texts need no quotes and whole numbers no point."""
     value = value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value
     if isinstance(value, str):
         plain = bare and value.isprintable() and _PLAIN_TEXT.fullmatch(value)
-        return value if plain and not _JOINS.search(value) and not are_typed(value) else quoted(value)
+        return value if plain and not _JOINS.search(value) and not _TYPED.fullmatch(value) else quoted(value)
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return str(value).lower()
     if is_missing(value):
         return "missing"
     if isinstance(value, int | float):
@@ -141,23 +137,45 @@ def _written(value: Any, bare: bool = False, rounded: bool = False) -> str:
     )
 
 
-def told(feature: str, written: Sequence[Triple], *, exact: bool, or_missing: bool = False) -> str:
-    """What a condition asks of its feature, as people read it: two bounds in one, 3 < age <= 7; bounds rounded."""
+def _rounded(value: float) -> str:
+    """Seven digits, or all if there are at most eight: a threshold in single precision has more.
+
+    0 for numbers that single precision rounds to 0, and for the least that LightGBM tells from 0.
+    """
+    text = f"{value:.8g}"
+    text = text if float(text) == value else f"{value:.7g}"
+    return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
+
+
+def told(feature: str, written: Sequence[Triple], *, or_missing: bool = False) -> str:
+    """What a condition asks of its feature, as people read it: two bounds in one, 3 < age <= 7.
+
+    Bounds are rounded if nothing else is asked, and none of them would look alike.
+
+    Examples
+    --------
+    >>> told("age", [("age", ">", 3.0), ("age", "<=", 37.123456789)]), told("odd; --", [("", "==", "37")])
+    ('3 < age <= 37.12346', '"odd; --" == "37"')
+    """
     name = shown_name(feature)
     several = [value if isinstance(value, tuple) else (value,) for *_, value in written]
-    texts = iter(shown_values([value for values in several for value in values], exact=exact))
-    shown = [[next(texts) for _ in values] for values in several]
-    operators = [
-        shown_operator(operator, value, values[0]) if operator in BOUNDS else operator
-        for (_, operator, value), values in zip(written, shown, strict=True)
+    values = {value for values in several for value in values}
+    alone = all(operator in BOUNDS for _, operator, _ in written)
+    texts = {value: _written(value, bare=True, rounded=alone) for value in values}
+    if len(set(texts.values())) < len(texts):
+        texts = {value: _written(value, bare=True) for value in values}
+    bounds = [(_shown_operator(sign, end, texts[end]), texts[end]) for _, sign, end in written if sign in BOUNDS]
+    parts = [f"{name} {operator} {text}" for operator, text in bounds]
+    if len(bounds) == 2:
+        (above, low), (below, high) = bounds
+        parts = [f"{low} {above.replace('>', '<')} {name} {below} {high}"]
+    parts += [
+        f"{name} is {_ASKS[operator]}"
+        if held == (None,)
+        else f"{name} {_joined(operator, map(texts.__getitem__, held))}"
+        for (_, operator, _), held in zip(written, several, strict=True)
+        if operator not in BOUNDS
     ]
-    parts = [
-        f"{name} {_joined(operator, values)}" if value is not None else f"{name} is {_ASKS[operator]}"
-        for operator, (*_, value), values in zip(operators, written, shown, strict=True)
-    ]
-    if len(written) >= 2 and written[1][1] in BOUNDS:
-        above = operators[0].replace(">", "<")
-        parts[:2] = [f"{shown[0][0]} {above} {name} {operators[1]} {shown[1][0]}"]
     text = " and ".join(parts)
     return text if not or_missing else f"({text}){OR_MISSING}" if len(parts) > 1 else text + OR_MISSING
 
@@ -170,40 +188,15 @@ def shown_name(name: str) -> str:
     >>> shown_name("petal width (cm)"), shown_name("salt and pepper"), shown_name("5")
     ('petal width (cm)', '"salt and pepper"', '5')
     """
-    plain = name.isprintable() and _PLAIN_NAME.fullmatch(name)
-    return name if plain and not _WORDS.search(name) and name not in _NO_NAMES else quoted(name)
+    plain = name.isprintable() and _PLAIN_NAME.fullmatch(name) and not _WORDS.search(name)
+    return name if plain else quoted(name)
 
 
-def shown_values(values: Sequence[Any], *, exact: bool) -> list[str]:
-    """The values of one condition.
-
-    Parameters
-    ----------
-    values : sequence
-    exact : bool
-        Whether numbers have all their digits; if not, those with more than eight have seven, as many as a tree's
-        threshold has, unless two would look alike, and 0 for what trees do not tell from 0. Whole numbers stand
-        without ".0".
-
-    Examples
-    --------
-    >>> shown_values([0.1234567891, 5.0], exact=False), shown_values([0.1234567891, "37", "clerk"], exact=True)
-    (['0.1234568', '5'], ['0.1234567891', '"37"', 'clerk'])
-    """
-    texts = [_written(value, bare=True, rounded=not exact) for value in values]
-    return texts if len(set(texts)) == len(set(values)) else [_written(value, bare=True) for value in values]
-
-
-def shown_operator(operator: str, bound: Any, shown: str) -> str:
+def _shown_operator(operator: str, bound: Any, shown: str) -> str:
     """The operator with which a rounded bound means the same for all numbers that have no more digits than it shows.
 
     XGBoost splits by ``x < 4``, and rows are read in single precision, so the exact bound is ``x <= 3.9999998``; that
     is shown as ``x < 4``, never as ``x <= 4``.
-
-    Examples
-    --------
-    >>> shown_operator("<=", 3.99999988, "4"), shown_operator("<=", 4.00000012, "4"), shown_operator(">", 4.0, "4")
-    ('<', '<=', '>')
     """
     if not isinstance(bound, float) or float(shown) == bound:
         return operator
@@ -220,29 +213,27 @@ def quoted(text: str) -> str:
     "say \"no\"\u007f"
     """
     written = json.dumps(text, ensure_ascii=False)
-    return written if written.isprintable() else "".join(map(_escaped, written))
-
-
-def _escaped(character: str) -> str:
-    return character if visible(character) == character else json.dumps(character)[1:-1]
-
-
-def _rounded(value: float) -> str:
-    """Seven digits, or all if there are at most eight: a threshold in single precision has more.
-
-    0 for numbers that single precision rounds to 0, and for the least that LightGBM tells from 0.
-    """
-    text = f"{value:.8g}"
-    text = text if float(text) == value else f"{value:.7g}"
-    return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
-
-
-def are_typed(text: str) -> bool:
-    """Whether every word of a text would be read as something other than a text: a number, or several."""
-    return bool(text) and all(_TYPED.fullmatch(word) for word in text.split())
+    return written if written.isprintable() else json.dumps(text).replace("\x7f", r"\u007f")
 
 
 # -- the parser -------------------------------------------------------------------------------------------------------
+
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_ORDER = r"<=|>=|≤|≥|<|>"
+_SIGN = rf"{_ORDER}|==|!=|≠|="
+_JOIN = r"\s*(?:and(?![\w.\-])|&&?|∧|,|;)"  # where one has to follow
+_OR = r"\s*\bor\s+missing(?![\w.\-])"
+_END = rf"(?=\s*(?:\Z|\)|{_JOIN}|{_OR}))"
+_IS = rf"is\s+(?:missing|present|not\s+missing){_END}"
+_LISTS = r"(?:not\s+in|in|between)(?=\s*[{\[(])"
+_OPERATOR = rf"(?:{_SIGN}|(?<![\w.\-])(?:{_IS}|{_LISTS}))"
+_BARE_NAME = r'(?![\s(])(?:(?!\s+and\s)[^"<>=!≤≥≠{},;&∧])+?'  # up to its operator
+_QUOTED = rf"{_TEXT}|'(?:[^'\\]|\\.)*'(?=\s*(?:\Z|[,;&∧)\]}}]|(?:and|or)\b))"
+_LIMIT = rf"{WRITTEN}|{NUMBER}"
+_SIGN_INSIDE = rf"\S\s+(?:{_SIGN})|==|\s{_OR}|(?:^|\s)or\s"
+_CLOSING = {"{": "}", "[": r"\]", "(": r"\)"}
+_VALUE = 'a number, a text in "", a date, true, false or missing'
+_DEEPEST = 50  # parentheses in one another
 
 
 def parse_rule(text: str, features: Iterable[str] | None = None) -> list[Triple]:
@@ -270,285 +261,156 @@ def parse_rule(text: str, features: Iterable[str] | None = None) -> list[Triple]
 
 def rule_reader(features: Iterable[str] | None = None) -> Callable[[str], list[Triple]]:
     """`parse_rule` for many texts with the same features."""
-    names = sorted({name for name in features or () if name}, key=len, reverse=True)
-    known = f"(?:{'|'.join(map(re.escape, names))})" if names else r"(?!)"
-    listed = re.compile(f"(?P<name>{known}){_OPERATOR}", re.DOTALL)
+    listed = sorted({name for name in features or () if name}, key=len, reverse=True)
+    known = "|".join(map(re.escape, listed)) or "(?!)"
+    name = rf"(?:(?-i:{known})|{_TEXT}|{_BARE_NAME})"
+    both = rf"\s*(?P<low>{_LIMIT})\s*(?P<above>{_ORDER})\s*(?P<name>{name})\s*(?P<below>{_ORDER})"
+    both += rf"\s*(?P<high>{_LIMIT}){_END}"
+    test = rf"\s*(?P<name>{name})\s*(?P<operator>{_OPERATOR})\s*"
+    # A bare value ends before what can only be the next condition.
+    follows = rf"(?:\s+and(?=[\s(])|\s*(?:&&?|∧|,|;))[\s(]*(?:{name}\s*{_OPERATOR}|(?:{_LIMIT})\s*(?:{_ORDER}))"
+    bare = rf'(?:{_LIMIT}){_END}|(?:[^()"]|\([^()"]*\))*?(?=\s*(?:\Z|\)|{_OR}{_END}|{follows}))'
 
     def read(text: str) -> list[Triple]:
         if not isinstance(text, str):
             raise WrongType(f"A rule must be a text; got {text!r} ({type(text).__name__}).")
         if text.lstrip().startswith("["):
             return _parse_json(text)
-        return [] if text.strip() in _ALL else _Parser(text, listed).rule()
+        if text.strip() in _ALL:
+            return []
+        parser = _Parser(text, set(listed), both, test, bare)
+        triples = parser.conjunction(0)
+        if not parser.match(r"\s*\Z"):
+            raise parser.wrong("'and'")
+        return triples
 
     return read
 
 
 def _parse_json(text: str) -> list[Triple]:
     with one_sentence("The rule starts like JSON, but is no list of [feature, operator, value] ({why}): write one."):
-        triples = [(feature, operator, value) for feature, operator, value in json.loads(text)]
-        if not all(isinstance(part, str) for triple in triples for part in triple[:2]):
-            raise TypeError("features and operators are texts")
-    return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in triples]
+        plain = str.__str__  # which takes texts alone
+        given = [(plain(name), plain(operator), value) for name, operator, value in json.loads(text)]
+    return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in given]
 
 
-# -- one pass over the text of a rule ---------------------------------------------------------------------------------
-
-
-_TEXT = r'"(?:[^"\\]|\\.)*"'
-_ORDER = r"<=|>=|≤|≥|<|>"
-_SIGN = rf"{_ORDER}|==|!=|≠|="
-_JOIN = r"(?:and(?![\w.\-])|&&?|∧|,|;)"  # where one has to follow
-_OR = r"\s*\bor\s+missing(?![\w.\-])"
-_END = rf"(?=\s*(?:\Z|\)|{_JOIN}|or\s+missing(?![\w.\-])))"
-_IS = rf"is\s+(?:missing|present|not\s+missing){_END}"
-_LISTS = r"(?:not\s+in|in)(?=\s*[{\[(\]])|between(?=\s*[\[(])"
-_OPERATOR = rf"\s*(?P<operator>{_SIGN}|(?<![\w.\-])(?:{_IS}|{_LISTS}))\s*"
-_BARE = r'(?:(?!\s+and\s)[^"<>=!≤≥≠{},;&∧])+?'  # a name up to its operator
-_WANTED = 'a number, a text in "", a date, true, false or missing'
-
-
-def _pattern(text: str) -> "re.Pattern[str]":
-    return re.compile(text, re.DOTALL | re.IGNORECASE)
-
-
-_QUOTED = _pattern(_TEXT)
-_SINGLE = _pattern(rf"'((?:[^'\\]|\\.)*)'{_END}")
-_SPACE, _JOINED, _OR_MISSING, _OPERATES = map(_pattern, (r"\s*", rf"\s*{_JOIN}\s*", _OR, _OPERATOR))
-_LEFT = _pattern(rf"(?P<low>(?:{WRITTEN}|{NUMBER}))\s*(?P<above>{_ORDER})\s*")
-_BOUND = _pattern(rf"(?:{WRITTEN}(?![\w.\-:])|{NUMBER}|(?:true|false|missing)(?![\w.\-]))")
-_STOP = _pattern(rf"[()]|{_OR}|\s+and(?=[\s(])\s*|\s*(?:&&?|∧|,|;)\s*")  # where a bare value may end
-_ANY_NAME = _pattern(f"(?P<name>{_TEXT}|{_BARE}){_OPERATOR}")
-_END_OF_RANGE = rf"{WRITTEN}|{NUMBER}"
-_RANGE = _pattern(
-    rf"(?!\[[^\[\]]*\])(?P<left>[\[\]])\s*(?P<low>{_END_OF_RANGE})\s*,\s*(?P<high>{_END_OF_RANGE})\s*(?P<right>[\[\]])"
-)
-_COMMA, _OPENING, _CLOSING, _ENDS = map(_pattern, (r"\s*,", r"[\s(]*", r"\)", _END))
-_SIGN_INSIDE = _pattern(rf"\S\s+(?:{_SIGN})|==|\s{_OR}|(?:^|\s)or\s")
-
-
-def _list_parts(closing: str) -> "tuple[re.Pattern[str], re.Pattern[str]]":
-    """One value of a list, and the list's end."""
-    end = re.escape(closing)
-    quoted = rf"{_TEXT}|'(?:[^'\\]|\\.)*'(?=\s*[,{end}])"
-    return _pattern(rf"\s*(?:(?P<quoted>{quoted})|(?P<bare>[^,\"{end}]*))\s*"), _pattern(rf"\s*{end}")
-
-
-_LIST_PARTS = {opening: _list_parts(closing) for opening, closing in ("{}", "[]", "()")}
-
-
-def _misread(text: str, place: int, what: str) -> BadInput:
-    """What is wrong with a rule, and where."""
-    excerpt = text[max(0, place - 20) : place] + "⟪here⟫" + text[place : place + 20]
-    return BadInput(f"The rule {excerpt!r} cannot be read at character {place + 1}: it has {what}.")
-
-
-def _operator(written: str) -> str:
-    plain = " ".join(written.lower().split())
-    return SPELLINGS.get(plain, plain)
-
-
+@dataclass
 class _Parser:
-    """One pass over the text of a rule.
+    """One pass over the text of a rule, with the patterns of two bounds, of a name with its operator, of a value."""
 
-    Parameters
-    ----------
-    text : str
-    listed : pattern
-        A name of the caller's, the longest that fits, and its operator; any other stands in quotes, or bare.
-    """
+    text: str
+    names: set[str]
+    both: str
+    test: str
+    bare: str
+    place: int = 0
 
-    def __init__(self, text: str, listed: "re.Pattern[str]") -> None:
-        self.text, self.listed, self.place, self.depth = text, listed, 0, 0
-
-    def rule(self) -> list[Triple]:
-        """The conditions of the whole text."""
-        triples = self._conjunction()
-        if self.place < len(self.text):
-            raise self._wrong("'and'")
-        return triples
-
-    def _match(self, *patterns: "re.Pattern[str]") -> "re.Match[str] | None":
-        """Go past what the first of the patterns that matches here matches, if one does."""
-        match = next((match for pattern in patterns if (match := pattern.match(self.text, self.place))), None)
-        if match is not None:
-            self.place = match.end()
+    def match(self, pattern: str) -> "re.Match[str] | None":
+        """Go past what the pattern matches here, if it does."""
+        match = re.compile(pattern, re.DOTALL | re.IGNORECASE).match(self.text, self.place)
+        self.place = self.place if match is None else match.end()
         return match
 
-    def _wrong(self, wanted: str, place: int | None = None) -> BadInput:
-        at = self.place if place is None else place
-        at += len(self.text[at:]) - len(self.text[at:].lstrip())
-        if self.text.startswith('"', at) and not _QUOTED.match(self.text, at):
-            return _misread(self.text, at, "a text that is never closed")
-        seen = re.match(r"[\w.\-]+|.|\Z", self.text[at:], re.DOTALL)
-        what = repr(seen[0]) if seen and seen[0] else "its end"
-        return _misread(self.text, at, f"{what} instead of {wanted}")
+    def wrong(self, wanted: str) -> BadInput:
+        """What should stand here, and where that is."""
+        self.match(r"\s*")
+        excerpt = f"{self.text[max(0, self.place - 20) : self.place]}⟪here⟫{self.text[self.place : self.place + 20]}"
+        return BadInput(f"The rule {excerpt!r} cannot be read: at character {self.place + 1} should stand {wanted}.")
 
-    def _conjunction(self) -> list[Triple]:
-        triples = self._term()
-        while self._match(_JOINED):
-            triples += self._term()
-        self._match(_SPACE)
+    def conjunction(self, depth: int) -> list[Triple]:
+        triples = self.term(depth)
+        while self.match(_JOIN):
+            triples += self.term(depth)
         return triples
 
-    def _term(self) -> list[Triple]:
-        self._match(_SPACE)
-        if self.text.startswith("(", self.place) and not self.listed.match(self.text, self.place):
-            self.place, self.depth = self.place + 1, self.depth + 1
-            if self.depth > 50:
-                raise _misread(self.text, self.place, "too many parentheses in one another")
-            triples = self._conjunction()
-            if not self._match(_CLOSING):
-                raise self._wrong("')'")
-            self.depth -= 1
-        else:
-            triples = self._test()
-        place = self.place
-        if self._match(_OR_MISSING):
-            if len({feature for feature, *_ in triples}) > 1:
-                raise _misread(self.text, place, "'or missing' after conditions on several features")
-            triples = [(name, operator.removesuffix(OR_MISSING) + OR_MISSING, it) for name, operator, it in triples]
-        return triples
+    def term(self, depth: int) -> list[Triple]:
+        """A condition, or several in parentheses; ``or missing`` may follow."""
+        triples = self.condition()
+        if not triples:
+            if depth >= _DEEPEST or not self.match(r"\s*\("):
+                raise self.wrong("a feature with an operator such as <= or ==, and a value")
+            triples = self.conjunction(depth + 1)
+            if not self.match(r"\s*\)"):
+                raise self.wrong("')'")
+        if not self.match(_OR):
+            return triples
+        if len({feature for feature, *_ in triples}) > 1:
+            raise self.wrong("no 'or missing' before this, since the conditions are on several features, but something")
+        return [(name, operator.removesuffix(OR_MISSING) + OR_MISSING, it) for name, operator, it in triples]
 
-    def _test(self) -> list[Triple]:
-        """``3 < age <= 7``, or a test that begins with a name."""
-        start, left = self.place, self._match(_LEFT)
-        name = left and self._match(self.listed, _ANY_NAME)
-        operator = name and _operator(name["operator"])
-        if left and name and operator in BOUNDS:
-            above = _operator(left["above"])
-            if above[0] != operator[0]:
-                said = f"{operator!r} after {above!r}: two bounds point one way"
-                raise _misread(self.text, name.start("operator"), said)
-            feature = self._feature(name)
-            return [(feature, _TURNED[above], self._typed(left["low"], start)), (feature, operator, self._bound())]
-        self.place = start
-        name = self._match(self.listed, _ANY_NAME)
-        if name is None:
-            quoted = self._match(_QUOTED)
-            signs = "one of <= < >= > == != in, not in, between, is missing"
-            raise self._wrong(signs if quoted else "a feature with an operator such as <= or ==")
-        feature, operator = self._feature(name), _operator(name["operator"])
-        if operator.startswith("is "):
-            return [(feature, "==" if operator == "is missing" else "!=", None)]
-        within = self._match(_RANGE) if operator == "in" else None
-        if within is not None:  # ]3, 7] is above 3, and 7 at most; both ends included would be a list of two values
-            above, below = ">" if within["left"] == "]" else ">=", "<" if within["right"] == "[" else "<="
-            low, high = (self._typed(within[end], within.start(end)) for end in ("low", "high"))
-            return [(feature, above, low), (feature, below, high)]
-        if self.text.startswith("{", self.place):
-            operator = ANY_OF.get(operator, operator)
-        if operator in _LISTED:
-            return [(feature, operator, self._several(operator))]
-        return [(feature, operator, self._bound() if operator in BOUNDS else self._value())]
+    def condition(self) -> list[Triple]:
+        """``3 < age <= 7`` as two, or a test that begins with a name; none if there is no operator."""
+        both = self.match(self.both)
+        if both is not None:
+            name, above, below = self.name(both), SPELLINGS[both["above"]], SPELLINGS[both["below"]]
+            if above[0] != below[0]:
+                raise self.wrong("two bounds that point the same way before this, and something")
+            low, high = (self.typed(both[end]) for end in ("low", "high"))
+            return [(name, above.replace(above[0], _TURNED[above[0]]), low), (name, below, high)]
+        test = self.match(self.test)
+        if test is None:
+            return []
+        name, written = self.name(test), " ".join(test["operator"].lower().split())
+        if written.startswith("is "):
+            return [(name, "==" if written == "is missing" else "!=", None)]
+        operator = SPELLINGS[written]
+        opening = self.text[self.place : self.place + 1]
+        operator = ANY_OF.get(operator, operator) if opening == "{" else operator
+        return [(name, operator, self.several(_CLOSING[opening]) if operator in _LISTED else self.value(self.bare))]
 
-    def _feature(self, match: "re.Match[str]") -> str:
-        name, place = match["name"], match.start("name")
-        if name.startswith('"') and match.re is not self.listed:
-            return self._unquote(name, place)
-        if name.strip() in _VALUES:
-            raise self._wrong("a feature", place)
-        return name.strip()
+    def name(self, match: "re.Match[str]") -> str:
+        name = match["name"]
+        return self.unquoted(name) if name.startswith('"') and name not in self.names else name
 
-    def _several(self, operator: str) -> tuple[Any, ...]:
-        """The values of a list in braces or brackets."""
-        if self.text[self.place] not in _LIST_PARTS:
-            raise self._wrong("'{'")
-        pattern, closing = _LIST_PARTS[self.text[self.place]]
-        self.place += 1
+    def several(self, closing: str) -> tuple[Any, ...]:
+        """The values of a list in braces, brackets or parentheses."""
         values: list[Any] = []
-        while not closing.match(self.text, self.place):
-            if values and not self._match(_COMMA):
-                raise self._wrong("','")
-            start = self.place
-            item = self._match(pattern)
-            assert item is not None
-            if item["quoted"] is not None:
-                values.append(self._unquote(item["quoted"], item.start("quoted")))
-            elif item["bare"].strip():
-                values.append(self._typed(item["bare"].strip(), item.start("bare")))
-            else:
-                raise self._wrong(_WANTED, start)
-        self._match(closing)
-        if operator == "between" and len(values) != 2:
-            self.place -= 1
-            raise self._wrong("exactly two values of between")
+        self.place += 1
+        while not self.match(rf"\s*{closing}"):
+            if values and not self.match(r"\s*,"):
+                raise self.wrong("','")
+            values.append(self.value(rf'[^,"{closing}]*'))
         return tuple(values)
 
-    def _bound(self) -> Any:
-        """A value with an order: a number or a date; others are refused where conditions are made."""
-        match = self._match(_QUOTED, _BOUND)
-        if match is None:
-            raise self._wrong(_WANTED)
-        return (self._unquote if match.re is _QUOTED else self._typed)(match[0], match.start())
-
-    def _value(self) -> Any:
-        """A value that stands alone: quoted, or bare up to the end of its condition."""
-        quoted = self._match(_QUOTED, _SINGLE)
+    def value(self, bare: str) -> Any:
+        """A value, quoted or bare."""
+        self.match(r"\s*")
+        quoted = self.match(_QUOTED)
         if quoted is not None:
-            return self._unquote(quoted[0], quoted.start())
-        start, end = self.place, self._bare_end()
-        bare = self.text[start:end].strip()
-        if not bare or bare.startswith('"'):
-            raise self._wrong(_WANTED)
-        if _SIGN_INSIDE.search(bare):
-            raise _misread(
-                self.text, start, f"{bare!r}, which is not one value: a text that has this in it is in quotes"
-            )
-        self.place = end
-        return self._typed(bare, start)
+            return self.unquoted(quoted[0])
+        start, match = self.place, self.match(bare)
+        text = match[0].strip() if match else ""
+        if not text or re.search(_SIGN_INSIDE, text, re.IGNORECASE):
+            self.place = start
+            raise self.wrong(f"{_VALUE}, or a text without signs, 'and' and 'or'")
+        return self.typed(text)
 
-    def _bare_end(self) -> int:
-        """Where a bare value ends: before what can only follow it."""
-        depth = 0
-        for stop in _STOP.finditer(self.text, self.place):
-            mark, after = stop[0].strip().lower(), stop.end()
-            if mark == ")" and not depth and self.depth:
-                return stop.start()
-            if mark in ("(", ")"):
-                depth = max(0, depth + (1 if mark == "(" else -1))
-                continue
-            if mark.startswith("or"):
-                follows: tuple[re.Pattern[str], ...] = (_ENDS,)
-            else:
-                after, follows = _OPENING.match(self.text, after).end(), (self.listed, _ANY_NAME, _LEFT)  # type: ignore[union-attr]
-            if any(pattern.match(self.text, after) for pattern in follows):
-                return stop.start()
-        return len(self.text)
+    def typed(self, bare: str) -> Any:
+        try:
+            return to_value(bare)
+        except ValueError:
+            self.place -= len(bare)
+            raise self.wrong("a date that there is, or a number with fewer digits") from None
 
-    def _unquote(self, written: str, place: int) -> str:
+    def unquoted(self, written: str) -> str:
         if written.startswith("'"):
             return re.sub(r"\\(.)", r"\1", written[1:-1])
         try:
             return str(json.loads(written, strict=False))
         except ValueError:
-            raise _misread(self.text, place, "a text with an escape that JSON does not know") from None
-
-    def _typed(self, bare: str, place: int) -> Any:
-        """What a bare value is: a number, a date, true, false or missing; any other is a text."""
-        if not _TYPED.fullmatch(bare):
-            if are_typed(bare):
-                raise self._wrong("','", place + len(bare.split()[0]))
-            return bare
-        try:
-            return to_value(bare)
-        except ValueError as why:
-            raise _misread(self.text, place, str(why)) from None
+            self.place -= len(written)
+            raise self.wrong("a text with no escapes but those of JSON") from None
 
 
 def to_value(bare: str) -> Any:
-    """What a bare text is that is one: a number, a date, true, false or missing; a ValueError if it cannot be."""
+    """What a bare text is: a number, a date, true, false or missing, or else a text; a ValueError if it cannot be."""
+    if not _TYPED.fullmatch(bare):
+        return bare
     if bare.lower() in _VALUES:
         return _VALUES[bare.lower()]
     if re.fullmatch(WRITTEN, bare):
-        try:
-            return Moment.parse(bare)
-        except ValueError:
-            raise ValueError("a date that does not exist") from None
-    try:
-        return float(bare) if re.search(r"[.eEiI]", bare) else int(bare)
-    except ValueError:  # an integer of thousands of digits
-        raise ValueError("a number with too many digits") from None
+        return Moment.parse(bare)
+    return float(bare) if re.search(r"[.eEiI]", bare) else int(bare)
 
 
 # -- one text per row, printed by this package, by lime or by anchor-exp ----------------------------------------------
@@ -556,14 +418,11 @@ def to_value(bare: str) -> Any:
 
 _NOTHING = "nothing"  # what `describe` prints for a rule that no row satisfies
 ROUNDED = "bounds are as printed, to 2 decimals, so that a rule may not cover the row that it explains"
-_UNWEIGHED = "the weights of conditions were left out"
-_PRINTED_BOUND = re.compile(rf"(?:[<>≤≥]=?\s*(?P<right>{NUMBER}))|(?:(?P<left>{NUMBER})\s*[<>≤≥])")
+_PRINTED_BOUND = re.compile(rf"[<>≤≥]=?\s*({NUMBER})|({NUMBER})\s*[<>≤≥]")
 _TWO_DECIMALS = re.compile(r"[+-]?\d+\.\d\d")
 
-Conditions = list[Triple]
 
-
-def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[Conditions], tuple[str, ...]]:
+def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[list[Triple]], tuple[str, ...]]:
     """The conditions of each row, and how they were read.
 
     Parameters
@@ -574,41 +433,28 @@ def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[Conditio
     """
     if isinstance(rows, str):
         raise WrongType(f"Rules are a list with one text per row; got the text {rows!r}: pass [{rows!r}].")
-    given = [_pieces(row, item) for row, item in enumerate(to_items(rows, "Rules, one text per row,"))]
-    read = cache(rule_reader(features))
-    conditions: list[Conditions] = []
-    for row, (pieces, _) in enumerate(given):
+    read, conditions, texts = cache(rule_reader(features)), list[list[Triple]](), set[str]()
+    empty = weighed = 0
+    for row, item in enumerate(to_items(rows, "Rules, one text per row,")):
+        given = list(item) if isinstance(item, list | tuple) else [item]
+        pairs = bool(given) and all(isinstance(it, list | tuple) and len(it) == 2 and is_real(it[1]) for it in given)
+        pieces = [text for text, _ in given] if pairs else given
+        if not all(isinstance(piece, str) for piece in pieces):
+            raise WrongType(
+                f"Rules, row {row}: a rule is a text, or a list of one text per condition; got {item!r}. A rule that "
+                "covers every row is 'everything'."
+            )
+        pieces = [piece for piece in pieces if piece.strip()]
         try:
-            told = [[NEVER] if piece.strip() == _NOTHING else read(piece) for piece in pieces if piece.strip()]
+            parts = [[NEVER] if piece.strip() == _NOTHING else read(piece) for piece in pieces]
         except BadInput as problem:
             raise type(problem)(f"Rules, row {row}: {problem}") from None
-        conditions.append([triple for triples in told for triple in triples])
-    named = [triple for triples in conditions for triple in triples]
-    if not features and named and all(triple == NEVER for triple in named):
-        raise BadInput("Rules that hold on nothing, and name no feature: pass features=, the names of the columns.")
-    texts = dict.fromkeys(piece for pieces, _ in given for piece in pieces)
-    empty = sum(not "".join(pieces).strip() for pieces, _ in given)
-    remarks = [ROUNDED] if _are_rounded(texts) else []
-    remarks += [f"{empty:,} of {len(given):,} rows have no condition, and cover every row"] if empty else []
-    remarks += [_UNWEIGHED] if any(weighed for _, weighed in given) else []
+        conditions.append([triple for triples in parts for triple in triples])
+        texts.update(pieces)
+        empty += not pieces
+        weighed += pairs
+    bounds = [left or right for text in texts for left, right in _PRINTED_BOUND.findall(text)]
+    remarks = [ROUNDED] if bounds and all(map(_TWO_DECIMALS.fullmatch, bounds)) else []
+    remarks += [f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"] if empty else []
+    remarks += ["the weights of conditions were left out"] if weighed else []
     return conditions, tuple(remarks)
-
-
-def _pieces(row: int, item: Any) -> tuple[tuple[str, ...], bool]:
-    """The texts of one row's conditions, and whether they had weights."""
-    pieces = list(item) if isinstance(item, list | tuple) else [item]
-    weighed = bool(pieces) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pieces)
-    if weighed and all(isinstance(text, str) and is_real(weight) for text, weight in pieces):
-        return tuple(text for text, _ in pieces), True
-    if not all(isinstance(piece, str) for piece in pieces):
-        raise WrongType(
-            f"Rules, row {row}: a rule is a text, or a list of one text per condition; got {item!r}. A rule that "
-            "covers every row is 'everything'."
-        )
-    return tuple(pieces), False
-
-
-def _are_rounded(texts: Iterable[str]) -> bool:
-    """Whether all bounds have two decimals, as lime and anchor-exp print them."""
-    bounds = [match["left"] or match["right"] for text in texts for match in _PRINTED_BOUND.finditer(text)]
-    return bool(bounds) and all(_TWO_DECIMALS.fullmatch(bound) for bound in bounds)

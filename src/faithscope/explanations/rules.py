@@ -23,6 +23,7 @@ from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.rule_text import NEVER, OR_MISSING, Triple, read_texts
 from faithscope.inputs.array_types import Array, Bools, Ints, Names
 from faithscope.inputs.arrays import to_items
+from faithscope.inputs.checks import is_whole
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.hints import hint
 from faithscope.visible import visible
@@ -179,38 +180,35 @@ class Rules(Conjunctions):
 
     def check_comparable(self, other: Explanations) -> None:
         super().check_comparable(other)
-        if isinstance(other, Rules) and self.features != other.features:
-            pairs = zip(self.features, other.features, strict=True)
-            j, first, second = next((j, a, b) for j, (a, b) in enumerate(pairs) if a != b)
+        theirs = getattr(other, "features", self.features)
+        if self.features != theirs:
+            first, second = next(pair for pair in zip(self.features, theirs, strict=True) if pair[0] != pair[1])
             raise Incompatible(
-                f"These are rules over different features: number {j} is {first!r} in one and {second!r} in the other. "
-                "Pass the same features= for both."
+                f"These are rules over different features: {first!r} in one and {second!r} in the other. Pass the same "
+                "features= for both."
             )
 
     def join(self, other: Self) -> Self:
-        if isinstance(other, Rules) and self.features != other.features:
-            first, second = self._over_one_list(other)
-            if first.features == second.features:
-                return first.join(cast(Self, second))
+        first, second = self._over_one_list(other)
         tree = self.tree if self.tree == other.tree else None
-        return super().join(other)._with(tree=tree, categories=joined_categories(self.categories, other.categories))
+        both = super(Rules, first).join(second)
+        return both._with(tree=tree, categories=joined_categories(self.categories, other.categories))
 
     def locate(self, wanted: Explanations) -> Ints:
-        if not isinstance(wanted, Rules) or self.features == wanted.features:
-            return super().locate(wanted)
         first, second = self._over_one_list(wanted)
         return super(Rules, first).locate(second)
 
-    def _over_one_list(self, other: "Rules") -> tuple[Self, "Rules"]:
+    def _over_one_list(self, other: Any) -> tuple[Self, Any]:
         """Both over the same features if a list of features is only that of names in order of appearance.
 
         Such a list differs from one set of rules to the next, though the columns that they name are the same.
         """
-        lists = [each.features for each in (self, other) if each.positional and each.features]
-        if len(lists) == 2:
-            return self, other
-        features = lists[0] if lists else tuple(dict.fromkeys([*self.features, *other.features]))
-        if not {*self.features, *other.features} <= set(features):
+        theirs = getattr(other, "features", self.features)
+        lists = [
+            each.features for each in (self, other) if self.features != theirs and each.positional and each.features
+        ]
+        features = lists[0] if lists else tuple(dict.fromkeys([*self.features, *theirs]))
+        if self.features == theirs or len(lists) == 2 or not {*self.features, *theirs} <= set(features):
             return self, other
         return self._over(features, bool(lists)), other._over(features, bool(lists))
 
@@ -226,9 +224,8 @@ class Rules(Conjunctions):
 
     def describe(self, row: int) -> str:
         parts = list(map(str, self.conjunction(row)))
-        if len(parts) > 1:
-            parts = [f"({part})" if part.endswith(OR_MISSING) else part for part in parts]
-        return visible(" and ".join(parts)) or "everything"
+        joined = [f"({part})" if part.endswith(OR_MISSING) and len(parts) > 1 else part for part in parts]
+        return visible(" and ".join(joined)) or "everything"
 
     def item(self, row: int) -> Any:
         return self.triples(self.conjunction(row))
@@ -244,32 +241,12 @@ class Rules(Conjunctions):
             return [(self.features[0], "in", ()) if self.features else NEVER]
         return [triple for condition in cast("tuple[Condition, ...]", conjunction) for triple in condition.triples()]
 
-    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Bools]:
-        """For each of the conditions in turn, the mask of the rows of X on which it holds.
-
-        Parameters
-        ----------
-        conditions : sequence of Condition
-            As in `distinct`.
-        X : (n, d) array with columns in the order of `features`, or pandas, polars or Arrow table
-
-        Returns
-        -------
-        iterator of (n,) arrays of bool
-            A condition on a missing value is false unless it asks for missing, or says "or missing".
-        """
-        return (mask for _, mask in self._masks(range(len(conditions)), conditions, X, None))
-
     def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
-        # One column after the other, so that only one at a time is held in this order.
-        by_column = sorted(range(len(conditions)), key=lambda number: conditions[number].position)
-        return self._masks(by_column, conditions, X, order)
-
-    def _masks(
-        self, numbers: Iterable[int], conditions: Sequence[Any], X: Any, order: Ints | None
-    ) -> Iterator[tuple[int, Bools]]:
         rows, places = self._located({c.position: c for c in conditions if c.position >= 0}, X)
         known: dict[int, tuple[Column, Column]] = {}
+        numbers: Sequence[int] = range(len(conditions))
+        if order is not None:  # one column after the other, so that only one at a time is held in this order
+            numbers = sorted(numbers, key=lambda number: conditions[number].position)
         for number in numbers:
             position = conditions[number].position
             if position < 0:
@@ -308,15 +285,15 @@ class Rules(Conjunctions):
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
     """The features in order of appearance, and whether they are positions of columns."""
     names = list(dict.fromkeys(triple[0] for row in rows for triple in row if is_triple(triple) and triple != NEVER))
-    whole = [name for name in names if isinstance(name, int | np.integer) and not isinstance(name, np.timedelta64)]
-    positions = list(map(int, whole))
-    if len(positions) < len(names) and positions:
+    positions = [int(name) for name in names if is_whole(name)]
+    if not positions:
+        return names, not names
+    if len(positions) < len(names) or max(positions) > _MOST_FEATURES:
         raise BadInput(
-            "Conditions give some features by name and some by position: pass features=, the names in order."
+            f"Conditions give some features by name and some by position, or one beyond {_MOST_FEATURES:,}: pass "
+            "features=, the names in order."
         )
-    if max(positions, default=0) > _MOST_FEATURES:
-        raise BadInput(f"A condition is on column {max(positions)}: positions go up to {_MOST_FEATURES:,}.")
-    return (names, False) if len(positions) < len(names) else (default_names(max(positions, default=-1) + 1), True)
+    return default_names(max(positions) + 1), True
 
 
 def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], Condition]:
@@ -330,9 +307,9 @@ def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], 
         if not is_triple(triple):
             raise BadInput(f"A condition must be (feature, operator, value); got {triple!r}.")
         feature, operator, value = triple
+        if triple == NEVER and feature not in places:
+            return NOTHING
         if feature not in places:
-            if triple == NEVER:
-                return NOTHING
             raise BadInput(
                 f"Condition {triple!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"
             )

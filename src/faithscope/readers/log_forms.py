@@ -9,7 +9,7 @@ from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import shorten
-from faithscope.explanations.rule_json import Unreadable, json_values
+from faithscope.explanations.rule_json import Unreadable, json_value
 from faithscope.readers.log_entries import (
     ANSWERS,
     EXPLANATIONS,
@@ -307,11 +307,10 @@ def _all_parts(replies: Iterable[Any], asked: AskedFields) -> list[tuple[Any, An
 def _object(reply: Any) -> Mapping[Any, Any]:
     """The only object of JSON in a reply; empty if there is none, or if there are several."""
     try:
-        held = json_values(reply) if isinstance(reply, str) else [reply]
+        held = json_value(reply) if isinstance(reply, str) else reply
     except Unreadable:
         return {}
-    known = [value for value in held if isinstance(value, Mapping)]
-    return known[0] if len(known) == 1 else {}
+    return held if isinstance(held, Mapping) else {}
 
 
 # -- records with an input, an answer and an explanation: lines of a file, dicts, or the rows of a table --------------

@@ -8,7 +8,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.rule_json import Unreadable, is_structured, json_values, structured_rules
+from faithscope.explanations.rule_json import Unreadable, is_structured, json_value, structured_rules
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
@@ -130,19 +130,12 @@ def _read_interactions(thing: Any, wanted: Wanted) -> Explanations:
 def _are_conditions(thing: Any) -> bool:
     """Whether the first row that holds anything is such a dict, a list of them, or the JSON of either and no more."""
     first = next((row for row in one_per_row(thing) if not isinstance(row, str | Mapping | list) or row), None)
-    values = [first]
-    if isinstance(first, str):
-        try:
-            values = json_values(first) if first.lstrip()[:1] in ("{", "[") else []
-        except Unreadable:
-            return False
-    return any(map(_is_conditions, values))
-
-
-def _is_conditions(value: Any) -> bool:
-    """Whether conditions are dicts; lists of three are read otherwise."""
-    holds = isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(item, Mapping) for item in value))
-    return holds and bool(value) and is_structured(value)
+    if not isinstance(first, str):
+        return is_structured(first)
+    try:
+        return first.lstrip()[:1] in ("{", "[") and is_structured(json_value(first))
+    except Unreadable:
+        return False
 
 
 def _read_conditions(thing: Any, wanted: Wanted) -> Explanations:

@@ -12,9 +12,9 @@ from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons.keys import OTHER, keys_of, text_digest, to_reasons
 from faithscope.discretizers.reasons.patterns import Pattern
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.base import Explanations, shorten
 from faithscope.explanations.keys import Plain
-from faithscope.explanations.rule_json import listed, once
+from faithscope.explanations.rule_json import once
 from faithscope.inputs.array_types import Bools, Ints, Names
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_flag, one_sentence
@@ -128,7 +128,7 @@ def _name(name: object) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = listed(names, _SHOWN)
+    shown = shorten(list(map(repr, names)), _SHOWN)
     return f"pattern {shown} matches" if len(names) == 1 else f"patterns {shown} match"
 
 

@@ -6,7 +6,7 @@ Equal values have equal JSON texts, so that an engine that compares texts compar
 import base64
 import datetime
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import WrongType
-from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects as to_objects
 from faithscope.inputs.dates import Moment
 
@@ -32,24 +31,13 @@ def write_column(values: Iterable[Any]) -> tuple[Any, bool]:
         half = values.dtype == np.float16  # few readers know it
         return pa.array(values.astype(np.float32) if half else values), False
     items = [str(item) if type(item) is np.str_ else item for item in values]
-    plain = _plain(items)
-    if plain is not None:
-        return plain, False
-    return pa.array([json.dumps(_to_json(item), separators=(",", ":")) for item in items], pa.string()), True
-
-
-def _plain(items: Sequence[Any]) -> Any:
-    """An Arrow array that holds these values as they are; None if there is none."""
-    import pyarrow as pa
-
     types = {type(item) for item in items if item is not None}
-    if len(types) > 1 or not types <= {str, int, float, bool, Decimal}:
-        return None
-    for kind in (None, pa.uint64()) if types == {int} else (None if types else pa.string(),):
+    if len(types) < 2 and types <= {str, int, float, bool, Decimal}:
         with suppress(pa.ArrowException, OverflowError, UnicodeEncodeError):  # too many digits, or a lone surrogate
-            array = pa.array(items, kind)
-            return None if pa.types.is_decimal256(array.type) else array  # which engines do not have
-    return None
+            array = pa.array(items, None if types else pa.string())
+            if not pa.types.is_decimal256(array.type):  # which engines do not have
+                return array, False
+    return pa.array([json.dumps(_to_json(item), separators=(",", ":")) for item in items], pa.string()), True
 
 
 def read_column(column: Any, as_json: bool) -> list[Any]:
@@ -118,11 +106,6 @@ _TYPES: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda inner: datetime.timedelta(*inner),
     ),
 }
-
-
-def read_array(column: Any, as_json: bool, dtype: str) -> Array:
-    """The values of an Arrow column as an array of a known type."""
-    return to_objects(read_column(column, as_json)) if dtype == "object" else column.to_numpy().astype(dtype)
 
 
 def distinct_columns(names: Iterable[str]) -> list[str]:

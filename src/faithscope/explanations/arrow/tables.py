@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow.columns import distinct_columns, read_array, write_column
+from faithscope.explanations.arrow.columns import distinct_columns, read_column, write_column
 from faithscope.explanations.base import Explanations, claims
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
@@ -38,7 +38,6 @@ from faithscope.runtime.memory import FEWER_ROWS, need
 
 METADATA = b"faithscope"
 _VERSION = 1
-_ABSENT = ("shape", "label")  # settings that are left out where there are none, as older readers want it
 
 Settings = dict[str, Any]
 Columns = dict[str, Any]  # Arrow arrays by name
@@ -73,8 +72,7 @@ def to_arrow(explanations: Explanations) -> Any:
     metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
     for name in explanations._settings:
         value = getattr(explanations, name)
-        if value is not None or name not in _ABSENT:
-            metadata[name] = value if value is None or name not in _WRITE else _WRITE[name](value)
+        metadata[name] = value if value is None or name not in _WRITE else _WRITE[name](value)
     if explanations.remarks:
         metadata["remarks"] = explanations.remarks
     if explanations.claimed is not None:
@@ -159,11 +157,15 @@ def _write_points(points: Points) -> Settings:
     import pyarrow as pa
 
     columns, settings = _write_matrix("point_", points.rows, points.names)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, pa.schema([(name, array.type) for name, array in columns.items()])) as stream:
-        stream.write_table(pa.table(columns))
-    table = base64.b64encode(sink.getvalue()).decode()
-    return {"table": table, "rows": settings, "names": points.names, "metric": _write_metric(points.metric)}
+    table, sink = pa.table(columns), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return {
+        "table": base64.b64encode(sink.getvalue()).decode(),
+        "rows": settings,
+        "names": points.names,
+        "metric": _write_metric(points.metric),
+    }
 
 
 def _read_points(settings: Settings) -> Points:
@@ -237,16 +239,15 @@ def _read_columns(columns: Columns, settings: Settings) -> list[Array]:
     if np.dtype(dtype).kind not in "biufMmO":
         raise TypeError(f"no explanation is of type {dtype}")
     names = settings["columns"]
-    as_json = np.broadcast_to(settings.get("json", False), len(names)).tolist()
-    return [read_array(columns[name], is_json, dtype) for name, is_json in zip(names, as_json, strict=True)]
+    if dtype == "object":
+        pairs = zip(names, np.broadcast_to(settings.get("json", False), len(names)).tolist(), strict=True)
+        return [to_objects(read_column(columns[name], is_json)) for name, is_json in pairs]
+    return [columns[name].to_numpy().astype(dtype) for name in names]
 
 
 def _read_matrix(columns: Columns, settings: Settings) -> Array:
     values = _read_columns(columns, settings)
-    rows = np.empty((len(values[0]) if values else 0, len(values)), str(settings["dtype"]))
-    for j, column in enumerate(values):
-        rows[:, j] = column
-    return rows
+    return np.column_stack(values) if values else np.empty((0, 0), str(settings["dtype"]))
 
 
 def _write_numbers(given: Importances) -> tuple[Columns, Settings]:
@@ -279,20 +280,17 @@ def _read_reasons(columns: Columns, settings: Settings) -> dict[str, Any]:
     return {"texts": texts, "folded": folded, "about": about[0] if about else np.full(len(folded), None, object)}
 
 
-def _write_lists(name: str, lists: Iterable[Iterable[Any]], codes: Any = None) -> tuple[Columns, Settings]:
-    """Lists of texts, or of indices; if there are codes, these say which of them each row has."""
+def _write_lists(name: str, kind: str, lists: Iterable[Any], codes: Any = None) -> tuple[Columns, Settings]:
+    """Texts, or lists; if there are codes, these say which of them each row has."""
     import pyarrow as pa
 
-    kind = pa.list_(pa.int64() if name == "prototypes" else pa.string())
-    array = pa.array(list(map(list, lists)), kind)
+    known = {"texts": pa.string(), "lists of texts": pa.list_(pa.string()), "lists of indices": pa.list_(pa.int64())}
+    array = pa.array(list(lists), known[kind])
     return {name: array if codes is None else array.take(pa.array(codes))}, {}
 
 
 def _write_rules(given: Rules) -> tuple[Columns, Settings]:
-    import pyarrow as pa
-
-    texts = [write_rule(given.triples(conjunction)) for conjunction in given.distinct]
-    return {"rule": pa.array(texts, pa.string()).take(pa.array(given.codes))}, {}
+    return _write_lists("rule", "texts", map(write_rule, map(given.triples, given.distinct)), given.codes)
 
 
 def _read_rules(columns: Columns, settings: Settings) -> dict[str, Any]:
@@ -303,14 +301,14 @@ def _read_rules(columns: Columns, settings: Settings) -> dict[str, Any]:
     return {"codes": codes, "distinct": rules.distinct, "categories": {}}
 
 
-def _sets(name: str) -> Form:
+def _sets(name: str, kind: str) -> Form:
     """Tuples of words, or of indices, as lists."""
-    return Form(
-        lambda given: _write_lists(name, given.distinct, given.codes),
-        lambda columns, _: dict(
-            zip(("distinct", "codes"), number_conjunctions(list(map(tuple, columns[name].to_pylist()))), strict=True)
-        ),
-    )
+
+    def read(columns: Columns, settings: Settings) -> dict[str, Any]:
+        distinct, codes = number_conjunctions(list(map(tuple, columns[name].to_pylist())))
+        return {"distinct": distinct, "codes": codes}
+
+    return Form(lambda given: _write_lists(name, kind, map(list, given.distinct), given.codes), read)
 
 
 def _write_pairs(given: Counterfactuals) -> tuple[Columns, Settings]:
@@ -328,7 +326,7 @@ _FORMS: dict[type[Any], Form] = {
     ),
     Plain: Form(_write_plain, lambda columns, settings: {"values": _read_columns(columns, settings)[0]}),
     Codes: Form(
-        lambda given: _write_lists("codes", given.values),
+        lambda given: _write_lists("codes", "lists of texts", map(list, given.values)),
         lambda columns, _: {"values": Codes(to_objects(columns["codes"].to_pylist())).values},
     ),
     Records: Form(
@@ -337,8 +335,8 @@ _FORMS: dict[type[Any], Form] = {
     ),
     Reasons: Form(_write_reasons, _read_reasons),
     Rules: Form(_write_rules, _read_rules),
-    **dict.fromkeys((Highlights, Concepts), _sets("words")),
-    Prototypes: _sets("prototypes"),
+    **dict.fromkeys((Highlights, Concepts), _sets("words", "lists of texts")),
+    Prototypes: _sets("prototypes", "lists of indices"),
     Counterfactuals: Form(
         _write_pairs,
         lambda columns, settings: {name: _read_matrix(columns, settings[name]) for name in ("points", "originals")},

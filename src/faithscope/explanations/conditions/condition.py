@@ -1,6 +1,5 @@
 """Conditions on one feature, in a canonical form: they are equal if they mean the same, however they were written."""
 
-import operator
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import members
 from faithscope.explanations.rule_text import ANY_OF, BOUNDS, OR_MISSING, Triple, told
 from faithscope.inputs.arrays import EXACT
 from faithscope.inputs.dates import Moment
@@ -18,7 +18,6 @@ from faithscope.inputs.missing import is_missing
 Bound = float | Moment
 Value = float | int | str | Moment  # whole numbers beyond 2**53 stay integers, so that none is rounded
 
-_TEXT = (str, bytes)
 _FLOATS = (float, np.floating)
 _INTEGERS = (int, np.integer, np.bool_)
 _PLAIN = {str, int, float, bool, type(None)}
@@ -108,12 +107,9 @@ class Condition:
 
         For numbers of seven digits or fewer the text means what the condition means: ``x <= 3.99999976`` is ``x < 4``.
         """
-        if self.never:
-            return "nothing"
         if self.among is not None:
-            return told(self.feature, self.triples(), exact=True)
-        # A bound that is rounded bounds nearly the same rows.
-        return told(self.feature, self._present(), exact=bool(self.without), or_missing=self.missing)
+            return "nothing" if self.never else told(self.feature, self.triples())
+        return told(self.feature, self._present(), or_missing=self.missing)
 
 
 NOTHING = Condition(-1, "", among=())  # the only part of the conjunction that is never true
@@ -125,8 +121,9 @@ def conjoin(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     for condition in conditions:
         by_feature.setdefault(condition.position, []).append(condition)
     merged = [_all_of(by_feature[position]) for position in sorted(by_feature)]
-    never = any(condition.never for condition in merged)
-    return (NOTHING,) if never else tuple(condition for condition in merged if not condition.always)
+    if any(condition.never for condition in merged):
+        return (NOTHING,)
+    return tuple(condition for condition in merged if not condition.always)
 
 
 def _all_of(conditions: list[Condition]) -> Condition:
@@ -168,8 +165,8 @@ def canonical(given: Condition) -> Condition:
 
 
 def _within(given: Condition, value: Value) -> bool:
-    tests = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-    return isinstance(value, str) or all(tests[sign](value, bound) for sign, bound in given.bounds())
+    above = isinstance(value, str) or (given.low, given.low_open) <= (value, False)
+    return above and (isinstance(value, str) or (value, given.high_open) <= (given.high, False))
 
 
 def family_of(value: Value) -> str:
@@ -207,18 +204,22 @@ def to_condition(position: int, feature: str, operator: str, value: Any) -> Cond
     plain = operator.removesuffix(OR_MISSING) if isinstance(operator, str) else ""
     if plain in BOUNDS:
         bound, is_open = _bound(feature, plain, value), "=" not in plain
-        ends: dict[str, Any] = (
-            {"high": bound, "high_open": is_open} if "<" in plain else {"low": bound, "low_open": is_open}
+        asked = (
+            Condition(position, feature, high=bound, high_open=is_open)
+            if "<" in plain
+            else Condition(position, feature, low=bound, low_open=is_open)
         )
-        asked = Condition(position, feature, **ends)
         asked = asked if -inf < bound < inf else canonical(asked)
     elif plain == "between":
-        if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
+        ends = members(value)
+        if ends is None or len(ends) != 2:
             raise BadInput(f"between on feature {feature!r} needs (low, high); got {value!r}.")
-        low, high = (_bound(feature, plain, end) for end in value)
+        low, high = (_bound(feature, plain, end) for end in ends)
         asked = canonical(Condition(position, feature, low, high))
-    elif plain in (*ANY_OF, *ANY_OF.values()):
-        asked = _among(position, feature, ANY_OF.get(plain, plain), (value,) if plain in ANY_OF else value)
+    elif plain in ANY_OF:
+        asked = _among(position, feature, ANY_OF[plain], [value])
+    elif plain in ANY_OF.values():
+        asked = _among(position, feature, plain, members(value))
     else:
         known = ", ".join((*BOUNDS, *ANY_OF, *ANY_OF.values(), "between"))
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is unknown. Known are: {known}.")
@@ -237,19 +238,15 @@ def _bound(feature: str, operator: str, value: Any) -> Bound:
     return number
 
 
-def _among(position: int, feature: str, operator: str, value: Any) -> Condition:
-    if isinstance(value, _TEXT) or not hasattr(value, "__iter__"):
-        raise WrongType(f"{feature} {operator} {value!r}: pass a list of values.")
-    given = list(value)
-    present = {_value(feature, operator, item) for item in given if not is_missing(item)}
-    families = sorted({family_of(item) for item in present})
-    if len(families) > 1:
-        both = "numbers and text" if families == ["number", "text"] else " and ".join(map(with_article, families))
-        raise WrongType(f"{feature} {operator} {value!r} mixes {both}: a feature holds one or the other.")
-    values = tuple(sorted(present))
+def _among(position: int, feature: str, operator: str, given: list[Any] | None) -> Condition:
+    if given is None:
+        raise WrongType(f"{feature} {operator} takes several values: pass a list of them.")
+    values = tuple({_value(feature, operator, item) for item in given if not is_missing(item)})
+    if len(set(map(family_of, values))) > 1:
+        raise WrongType(f"{feature} {operator} {given!r} mixes values of several kinds: a feature holds one.")
     if operator == "in":
-        return Condition(position, feature, among=values, missing=any(map(is_missing, given)))
-    return canonical(Condition(position, feature, without=values))
+        return Condition(position, feature, among=tuple(sorted(values)), missing=any(map(is_missing, given)))
+    return canonical(Condition(position, feature, without=tuple(sorted(values))))
 
 
 def _value(feature: str, operator: str, given: Any) -> Value:
@@ -271,18 +268,15 @@ def _value(feature: str, operator: str, given: Any) -> Value:
 
 def written_row(given: Any) -> tuple[Any, ...]:
     """The conditions of one row as a caller wrote them, as a hashable tuple."""
-    if isinstance(given, str) or not hasattr(given, "__iter__") or getattr(given, "shape", None) == ():
+    row = members(given)
+    if row is None:
         raise WrongType(
             f"Rules must be one list of conditions per row; got {given!r}. Pass [] for a rule that covers all."
         )
-    row = tuple(given)
-    with suppress(TypeError):
-        hash(row)
-        return row
-    frozen = tuple(map(_frozen, row))
-    with suppress(TypeError):
-        hash(frozen)
-        return frozen
+    for parts in (row, map(_frozen, row)):
+        with suppress(TypeError):
+            hash(found := tuple(parts))
+            return found
     raise WrongType(f"A rule holds a value that cannot be compared ({given!r}): use numbers, texts and lists.")
 
 
@@ -290,9 +284,8 @@ def _frozen(item: Any) -> Any:
     """The item made hashable: lists, sets and arrays become tuples."""
     if isinstance(item, np.ndarray) and item.shape == ():
         return None if np.ma.is_masked(item) else item.item()
-    if isinstance(item, _TEXT) or not hasattr(item, "__iter__"):
-        return item
-    return tuple([part if type(part) in _PLAIN else _frozen(part) for part in item])
+    parts = None if type(item) in _PLAIN else members(item)
+    return item if parts is None else tuple(map(_frozen, parts))
 
 
 def is_triple(item: object) -> bool:

@@ -62,12 +62,16 @@ class Conjunctions(Shared):
     """Conjunctions of conditions: they apply to the rows on which all conditions hold, the empty one to all rows."""
 
     @abstractmethod
-    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Bools]:
-        """For each of the conditions in turn, the (n,) mask of the rows of X on which it holds."""
-
     def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
-        """The number of each condition, in any order, and its mask, of rows in that order."""
-        return as_they_come(self.holds(conditions, X), order)
+        """The number of each condition and its mask: in any order, of rows in that order; else in their own."""
+
+    def holds(self, conditions: Sequence[Any], X: Any) -> Iterator[Bools]:
+        """For each of the conditions in turn, the (n,) mask of the rows of X on which it holds.
+
+        A condition on a missing value is false unless it asks for missing, or says "or missing". Rows of a plain array
+        have their columns in the order of `Rules.features`.
+        """
+        return (mask for _, mask in self.masks(conditions, X, None))
 
     def postings(self, conditions: Sequence[Any], X: Any) -> Postings | None:
         """Which condition holds on which row, as pairs; None for kinds whose conditions hold on many rows."""

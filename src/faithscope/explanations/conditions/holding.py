@@ -112,13 +112,12 @@ def decoded(column: Column, texts: Mapping[int, str]) -> Column:
 
 def joined_categories(first: Categories, second: Categories) -> Categories:
     """The codes of both; raises if one code stands for two texts."""
-    both = {feature: dict(texts) for feature, texts in first.items()}
-    for feature, texts in second.items():
-        known = both.setdefault(feature, {})
+    both = {feature: {**first.get(feature, {}), **second.get(feature, {})} for feature in {**first, **second}}
+    for feature, texts in first.items():
         for code, text in texts.items():
-            if known.setdefault(code, text) != text:
+            if both[feature][code] != text:
                 raise Incompatible(
-                    f"{feature} = {code} is {known[code]!r} in some rules and {text!r} in others: explain both with "
-                    "the same codes."
+                    f"{feature} = {code} is {text!r} in some rules and {both[feature][code]!r} in others: explain both "
+                    "with the same codes."
                 )
     return both

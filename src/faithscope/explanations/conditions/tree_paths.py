@@ -118,7 +118,8 @@ def read_tree(
     """
     if not hasattr(tree, "tree_"):
         raise WrongType(f"from_tree needs a fitted scikit-learn decision tree; got {type(tree).__name__}.")
-    names = distinct_names(_tree_names(tree, X) if features is None else features)
+    own = getattr(tree, "feature_names_in_", frame_names(X) if is_frame(X) else default_names(tree.n_features_in_))
+    names = distinct_names(tuple(own) if features is None else features)
     if len(names) != tree.n_features_in_:
         raise BadInput(
             f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one name per feature."
@@ -129,12 +130,6 @@ def read_tree(
     speaks = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
     distinct, codes = rules_of(paths(tree.tree_, names, speaks), reached, missing & ~speaks)
     return codes, distinct, names, digest(tree.tree_, speaks)
-
-
-def _tree_names(tree: Any, X: Any) -> Sequence[Hashable]:
-    if hasattr(tree, "feature_names_in_"):
-        return tuple(tree.feature_names_in_)
-    return frame_names(X) if is_frame(X) else default_names(tree.n_features_in_)
 
 
 def leaves_of(tree: Any, X: Any) -> Ints:

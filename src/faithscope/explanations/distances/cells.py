@@ -44,8 +44,7 @@ def to_cells(rows: Any, what: str) -> CellTable:
     if all(column.values.dtype.kind in "biuf" for column in columns):
         if not any(column.missing.any() for column in columns):
             return CellTable(to_matrix(rows, what)[0], names, dates)
-        present = [np.nan_to_num(column.values, posinf=np.inf, neginf=-np.inf) for column in columns]
-        refuse_nonfinite(np.column_stack(present), what)
+        refuse_nonfinite(np.column_stack([np.where(each.missing, 0, each.values) for each in columns]), what)
     need_cells(40 * len(columns), len(read), len(columns), what)
     values = np.empty((len(read), len(columns)), object)
     for j, column in enumerate(columns):

@@ -107,27 +107,25 @@ def _digest(item: Any) -> int:
 
 def numbers_of(X: Any, width: int | None = None, names: Sequence[str] | None = None) -> Floats:
     """Rows as a matrix of numbers, NaN for a missing one, as metrics of numbers need them."""
-    said = (
-        "Column {0} of the rows holds {1!r}, which is not a number, as {2:,} of its {3:,} values are not: use "
-        "metric='gower' for rows with categories."
-    )
-    columns = [missing_numbers(j, column, said) for j, column in enumerate(Rows(X, loose=True).measured(names))]
+    columns = Rows(X, loose=True).measured(names)
     if width is not None and len(columns) != width:
         raise BadInput(f"Rows have {len(columns)} features, but the explanations have {width}: pass the same features.")
-    return np.column_stack(columns).astype(np.float64)
+    return np.column_stack(typed(columns, (0.0,) * len(columns))).astype(np.float64)
 
 
-def missing_numbers(j: int, column: Array, said: str) -> Array:
-    """A column of objects, all of them missing, as numbers; any other column as it is.
-
-    Raises if others are among them: the sentence takes its number, the first of these, how many, and of how many.
-    """
-    if column.dtype != object:
-        return column
-    others = [item for item in column if not (is_missing(item) or is_real(item))]
-    if others:
-        raise WrongType(said.format(j, others[0], len(others), len(column)))
-    return np.full(len(column), np.nan)
+def typed(columns: Sequence[Array], ranges: Sequence[float | None]) -> list[Array]:
+    """Columns as objects that have no range; others as numbers, of which one may miss all, or it is refused."""
+    read = []
+    for j, (column, width) in enumerate(zip(columns, ranges, strict=False)):
+        others = [item for item in column if not (is_missing(item) or is_real(item))] if column.dtype == object else []
+        if width is not None and others:
+            raise WrongType(
+                f"Column {j} of the rows holds {others[0]!r}, which is not a number, as {len(others):,} of its "
+                f"{len(column):,} values are not: convert or drop them, or use metric='gower' from the start."
+            )
+        numbers = np.full(len(column), np.nan) if column.dtype == object else column
+        read.append(column.astype(object) if width is None else numbers)
+    return [*read, *columns[len(read) :]]
 
 
 def to_metric_name(metric: Any) -> Any:

@@ -12,11 +12,11 @@ from faithscope.explanations.base import several
 from faithscope.explanations.distances.cells import to_cells
 from faithscope.explanations.distances.metrics import (
     Gower,
-    missing_numbers,
     numbers_of,
     paired,
     pairwise,
     to_metric_name,
+    typed,
 )
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints, Names
 from faithscope.inputs.arrays import declared_categories, to_vector
@@ -83,7 +83,7 @@ class Points:
         """The rows of a sample as points of this space; a table's columns by name, and numbers may be missing."""
         if not isinstance(self.metric, Gower):
             return Points(numbers_of(X, self.rows.shape[1], self.names), self.metric)
-        columns = self.metric.read(_typed(Rows(X, loose=True).measured(self.names), self.metric))
+        columns = self.metric.read(typed(Rows(X, loose=True).measured(self.names), self.metric.ranges))
         return Points(np.empty((len(columns[0]), 0), object), self.metric, columns=columns)
 
     def complete(self, X: Any) -> Bools:
@@ -106,7 +106,7 @@ class Points:
     @cached_property
     def _read(self) -> list[Array]:
         assert isinstance(self.metric, Gower)
-        return self.columns or self.metric.read(_typed(_columns(self.rows), self.metric))
+        return self.columns or self.metric.read(typed(_columns(self.rows), self.metric.ranges))
 
     def to(self, others: Array) -> Floats:
         """The distance of point i to row i of the others."""
@@ -117,8 +117,7 @@ class Points:
     def from_all(self, others: "Points") -> Floats:
         """Distances of each of these points (rows) to all others (columns)."""
         if isinstance(self.metric, Gower):
-            own = [column[:, None] for column in self._read]
-            return self.metric.between(own, [column[None, :] for column in others._read])
+            return self.metric.between([column[:, None] for column in self._read], others._read)
         return pairwise(self.rows.astype(np.float64), others.rows.astype(np.float64), self.metric)
 
     def distances(self, X: Any) -> Iterator[Floats]:
@@ -127,15 +126,3 @@ class Points:
         step = max(1, _BLOCK // max(1, len(self)))
         for start in range(0, len(rows), step):
             yield rows.take(np.arange(start, min(start + step, len(rows)))).from_all(self)
-
-
-def _typed(columns: list[Array], metric: Gower) -> list[Array]:
-    """Columns of the types that the metric learned; raises if one that held numbers holds something else."""
-    said = (
-        "Feature {0} held numbers when this distance was learned, but now {2:,} of {3:,} values are not numbers, such "
-        "as {1!r}: convert or drop them."
-    )
-    typed = list(columns)
-    for j, (column, width) in enumerate(zip(columns, metric.ranges, strict=False)):
-        typed[j] = column.astype(object) if width is None else missing_numbers(j, column, said)
-    return typed
