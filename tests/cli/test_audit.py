@@ -140,18 +140,11 @@ MISTAKES = [
     (f"{AUDIT} --nulls maybe", ""),
     (f"{AUDIT} --measure sufficiency", ""),
     (f"{AUDIT} --measure sufficiency --fail-under 0.9", ""),
-    (f"{AUDIT} --measure maybe --fail-under 0.9", ""),
     (AUDIT.replace("log.parquet", "no-such*.parquet"), ""),
     (AUDIT.replace("log.parquet", "--connect postgres://u:hunter2@127.0.0.1:1/x --table t"), ""),
     (NUMBERS, "--agreement spread"),
     (f"{NUMBERS} --agreement near", "No agreement is called 'near'"),
-    (f"{NUMBERS} --agreement close", "close needs a number, as in close:0.5"),
-    (f"{NUMBERS} --agreement close:-1", "eps must be a positive number"),
     (f"{NUMBERS} --prediction other", "one column; got 2"),
-    (
-        f"{AUDIT} --interval bootstrap",
-        "interval must be 'proven' or None; got 'bootstrap'.",
-    ),
     # Before anything is read.
     *((f"{line} --summary {path}", words) for line in NOWHERE for path, words in UNWRITABLE.items()),
 ]

@@ -59,7 +59,6 @@ system = predict, {"importances": importances, "constant": fs.explainers.Constan
 single = predict, importances
 faulty = broken, importances
 number = 7
-triple = (1, 2, 3)
 
 def factory():
     return predict, importances
@@ -256,7 +255,6 @@ MISTAKES = [
     ("my_module --data X.csv", "module:attribute"),
     ("my_module:x --data X.csv", "has no 'x'"),
     ("my_module:number --data X.csv", "must be (model, explainer)"),
-    ("my_module:triple --data X.csv", "without rows, which --data names; got tuple of 3"),
     ("my_module:needs --data X.csv", "takes arguments"),
     ("my_module:single --data Y.csv", "There is no file 'Y.csv'"),
     ("my_module:single --data X.xlsx", "neither .parquet nor .csv"),
@@ -267,7 +265,6 @@ MISTAKES = [
     ("my_module:single --data X.csv --interval bootstrap", "interval must be"),
     ("my_module:single --data X.csv --output score", "--output must be one of 'label', 'probability'"),
     ("my_module:single --data X.csv --weights c", "no column 'c'"),
-    ("my_module:single --data X.csv --measure consistency", "--measure says what --fail-under judges"),
     ("my_module:system --data X.csv --fail-under 0.9 --gate constnat", "Did you mean 'constant'?"),
     (
         "my_module:system --data X.csv --fail-under 0.9 --measure purity",
@@ -296,10 +293,6 @@ def test_a_mistake_is_one_line_and_status_2(folder, line, message):
 def test_the_installed_command_prints_its_version(command):
     done = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert re.fullmatch(r"faithscope \d+\.\d+\.\d+\n", done.stdout)
-
-
-def test_completion_can_be_shown(folder):
-    assert "--install-completion" in run(folder, "--help").stdout
 
 
 def test_two_explainers_whose_names_are_equal_as_texts_are_refused():

@@ -1,7 +1,6 @@
 """Dicts of a number per feature are importances, whatever the order of their keys."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
 from refused import refused
 
 NUMBERS = st.floats(-100, 100).map(lambda x: round(x, 2))
@@ -42,20 +41,20 @@ def test_features_are_in_the_order_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("rows", "error", "message"),
+    ("rows", "message"),
     [
-        ([{"a": 1.0}, {"a": np.nan}], BadInput, "Row 1 gives 'a' the value nan"),
-        ([{"a": 1.0}, {"a": None}], BadInput, "Row 1 gives 'a' the value None"),
-        ([{"a": True}], BadInput, "Row 0 gives 'a' the value True"),
-        ([{"a": {"b": 1}}], BadInput, "importances must be finite numbers"),
-        ([{"a": 1.0}, 7], WrongType, "row 1 is 7"),
-        ([{}, {}], BadInput, "name no feature"),
-        (['{"a": 1.0}', "leaf 3"], WrongType, "row 1 is 'leaf 3'"),
-        (['{"a": 1.0}', '{"a": 1.0, "a": 2.0}'], WrongType, "row 1 is"),
+        ([{"a": 1.0}, {"a": np.nan}], "Row 1 gives 'a' the value nan"),
+        ([{"a": 1.0}, {"a": None}], "Row 1 gives 'a' the value None"),
+        ([{"a": True}], "Row 0 gives 'a' the value True"),
+        ([{"a": {"b": 1}}], "importances must be finite numbers"),
+        ([{"a": 1.0}, 7], "Row 1 is a int"),
+        ([{}, {}], "name no feature"),
+        (['{"a": 1.0}', "leaf 3"], "Row 1 is a str"),
+        (['{"a": 1.0}', '{"a": 1.0, "a": 2.0}'], "Row 1 is a str"),
     ],
 )
-def test_what_is_no_number_per_feature_is_refused(rows, error, message):
-    refused(error, message, fs.read, rows)
+def test_what_is_no_number_per_feature_is_refused(rows, message):
+    refused(BadInput, message, fs.read, rows)
 
 
 def test_token_attributions_of_different_lengths_and_sets_of_words_are_highlights():
@@ -72,13 +71,5 @@ def test_token_attributions_of_different_lengths_and_sets_of_words_are_highlight
 
 
 def test_top_is_for_words_alone():
-    refused(BadInput, r"leave it out, and pass discretizer=fs.SignOfTop\(2\)", fs.read, np.ones((3, 4)), top=2)
+    refused(BadInput, r"discretizer=fs.SignOfTop\(2\) .*: leave it out", fs.read, np.ones((3, 4)), top=2)
     assert fs.read([{"great": 0.5, "plot": 0.1}], top=1).item(0) == {"great"}
-
-
-@pytest.mark.parametrize(("order", "notes"), [(1, 0), (2, 1)])
-def test_shapiq_gives_values_of_single_features(order, notes):
-    rows = [SimpleNamespace(max_order=order, get_n_order_values=lambda _, i=i: np.eye(3)[i]) for i in range(3)]
-    read = fs.read(rows, features=["a", "b", "c"])
-    assert (read.names, read.values.tolist()) == (("a", "b", "c"), np.eye(3).tolist())
-    assert len(read.remarks) == notes

@@ -50,9 +50,10 @@ def test_a_list_of_reasons_with_their_details_is_rules():
 
 
 def test_a_row_that_is_no_reason_is_refused():
-    told = "Row 1 is no reason of PyXAI's with its details"
-    refused(BadInput, told, fs.read, [RECORDED[0], {"a": 0.5}])
-    refused(BadInput, "top= chooses tokens", fs.read, RECORDED, top=2)
+    refused(
+        BadInput, r"Row 1 is a dict, and not of the kind of other rows \(pyxai\)", fs.read, [RECORDED[0], {"a": 0.5}]
+    )
+    refused(BadInput, "top=2 does not apply", fs.read, RECORDED, top=2)
 
 
 # In a process of its own: PyXAI writes to the terminal at exit.

@@ -82,7 +82,7 @@ def test_several_scorers_must_be_chosen_by_name():
     told = "1 of 2 rows without an answer or a rationale; the first is row 1"
     refused(BadInput, told, read, log, name="style")
     refused(BadInput, r"no rationales by 'jugde'\. Did you mean 'judge'", read, log, name="jugde")
-    refused(BadInput, r"SampleSummary \+ SampleScores", read, LINES.drop(columns=["score_judge_explanation"]))
+    refused(BadInput, "No field looks like the explanation", read, LINES.drop(columns=["score_judge_explanation"]))
 
 
 def test_samples_that_failed_are_missing_wherever_they_stand():
@@ -240,5 +240,5 @@ def test_rationales_are_chosen_by_name_and_none_is_left_out_without_a_word():
     assert list(read(cells, name="tone").predictions) == [1.0, 1.0]
     assert list(read(cells, name="relevance").predictions) == ["yes", "no"]
     log = [{"name": name, "value": 1, "comment": "why", "traceId": name} for name in ("judge", None)]
-    refused(BadInput, "1 rationale of nobody beside those by 'judge'", read, log)
+    refused(BadInput, "by 'judge', nobody: choose one, such as name='judge'", read, log)
     assert len(read(log, name="judge")) == len(read(log[1:])) == 1

@@ -51,7 +51,6 @@ def anthropic(content):
 
 FORMS = {
     "records": LOG,
-    "tuple": tuple(LOG),
     "objects": [SimpleNamespace(**held) for held in LOG],
     "pandas": pd.DataFrame(LOG, index=[5, 1, 3]),
     "polars": pl.DataFrame(LOG),
@@ -59,7 +58,6 @@ FORMS = {
     "other names": [{"Question": h["input"], "Prediction": h["answer"], "Rationale": h["explanation"]} for h in LOG],
     "reply": [{"prompt": h["input"], "output": reply} for h, reply in REPLIES],
     "reply as dict": [{"prompt": h["input"], "response": json.loads(reply)} for h, reply in REPLIES],
-    "fenced reply": [{"prompt": h["input"], "output": f"Sure!\n```json\n{reply}\n```"} for h, reply in REPLIES],
 }
 
 
@@ -193,30 +191,20 @@ def test_a_file_of_json_lines_gives_what_its_records_give(tmp_path_factory, rows
         assert read(path).to_frame().equals(read(log).to_frame())
 
 
-def test_csv_is_read_with_its_separator_and_cells_of_several_lines(tmp_path):
-    log = pd.DataFrame([*LOG[:2], {"input": 'a;b "c"\n,d', "answer": "ham", "explanation": "x" * 200_000}])
-    for separator in ",;\t":
-        log.to_csv(tmp_path / "log.csv", index=False, sep=separator)
-        assert parts(read(tmp_path / "log.csv")) == parts(read(log))
-
-
 GOOD = json.dumps(LOG[0])
 BROKEN = [
     ("log.jsonl", f"{GOOD}\n{GOOD[:-9]}", "Line 2 of log.jsonl is no JSON"),
     (
         "log.jsonl",
         GOOD.encode() + b"\n\n" + GOOD.replace("Win", "W\xefn").encode("latin-1"),
-        "Line 3 of log.jsonl is not UTF-8",
+        "Line 3 of log.jsonl is no JSON in UTF-8",
     ),
     ("log.jsonl", f'{GOOD}\n{{"answer": 1, "answer": 2, "explanation": "x"}}', "Line 2 .*'answer' stands twice"),
-    ("log.jsonl", f"{GOOD}\n" + "[" * 100_000, "Line 2 of log.jsonl is no JSON .it nests too deeply"),
+    ("log.jsonl", f"{GOOD}\n" + "[" * 100_000, "Line 2 of log.jsonl is no JSON in UTF-8 .it nests too deeply"),
     ("log.jsonl", f"{GOOD}\n3", "Row 1 is no record with fields"),
-    ("log.jsonl", "\0\0\0", "Line 1 of log.jsonl is no JSON"),
     ("log.jsonl", "\n\r\n", "holds no rows"),
     ("log.jsonl", '{"input": ' + "9" * 9000 + "}", "Line 1 of log.jsonl is no JSON"),
-    ("log.csv", 'a,"b\nc', "is no CSV"),
-    ("log.csv", "answer,explanation\n1,2,3", "Row #2: Expected 2 columns, got 3"),
-    ("log.csv", "a,a\n1,2", "called 'a'"),
+    ("log.csv", "a,b", r"pass pd\.read_csv"),
 ]
 
 
@@ -227,15 +215,16 @@ def test_a_broken_file_is_refused_with_the_line(tmp_path, name, content, message
 
 
 def test_what_is_no_log_is_refused():
-    paths = ["no such file.jsonl", "log.eval", "log.parquet", "\0.jsonl", "", "x" * 5000 + ".jsonl"]
-    things = [3, None, object(), b"x", {"a", "b"}, [3], ["text"], np.zeros((2, 2)), [[1, 2]]]
+    paths = ["no such file.jsonl", "log.eval", "\0.jsonl", "", "x" * 5000 + ".jsonl"]
+    twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    things = [twice, 3, None, object(), b"x", {"a", "b"}, [3], ["text"], np.zeros((2, 2)), [[1, 2]]]
     for thing in (*paths, *things, [], pd.DataFrame(LOG).head(0), {}, [{}]):
         with pytest.raises(BadInput):
             read(thing)
 
 
 def test_answers_that_are_lists_and_rationales_that_are_numbers_are_refused():
-    refused(BadInput, "row 0 is a list", read, [{"answer": ["a"], "explanation": "x"}])
+    refused(BadInput, "row 0 has several parts", read, [{"answer": ["a"], "explanation": "x"}])
     refused(BadInput, "rationales are texts", read, [{"answer": "a", "explanation": 3}])
 
 

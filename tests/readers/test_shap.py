@@ -51,7 +51,7 @@ def test_the_five_shapes_of_several_classes_give_the_class_that_is_asked_for(sys
             assert np.array_equal(read.values, explained[:, :, label]), shape
             assert read.names == tuple(NAMES), shape
         assert fs.consistency(read, y).interval == fs.consistency(explained[:, :, label], y).interval
-        if shape != "LightGBM":  # which alone does not tell features
+        if "Boost" not in shape and shape != "LightGBM":  # which do not tell features
             assert np.array_equal(fs.read(given, class_index=2).values, explained[:, :, 2]), shape
 
 
@@ -115,14 +115,15 @@ def test_a_bias_is_left_out_only_where_features_are_named_and_the_column_is_cons
 
 def test_axes_that_may_be_either_are_asked_about():
     values = np.random.default_rng(0).normal(size=(20, 3, 4))
-    for given in (values, values[:, :, :3]):
+    biased = np.concatenate([values, np.ones((20, 3, 1))], axis=2)
+    for given in (values, values[:, :, :3], biased, biased.repeat(3, axis=1)):
         refused(BadInput, "not clear which axis is classes", fs.read, given, class_index=1)
     assert np.array_equal(fs.read(values, class_index=3, features=["a", "b", "c"]).values, values[:, :, 3])
 
 
 def test_a_class_that_was_not_explained_is_refused(explained):
     for label in (3, 7):
-        refused(BadInput, "one of the 3 classes explained, 0 to 2; got", fs.read, explained, class_index=label)
+        refused(BadInput, "of 3 classes: choose one, class_index=0 to 2; got", fs.read, explained, class_index=label)
     for given in (explained[:, :, 1], shap.Explanation(explained[:, :, 1])):
         refused(BadInput, "leave it out", fs.read, given, class_index=2)
     named = shap.Explanation(explained[:, :, 1], output_names="b")
@@ -215,17 +216,9 @@ def test_texts_of_one_length_and_single_texts_are_highlights():
 
 def test_columns_that_look_like_biases_are_noted(explained):
     stacked = np.concatenate([explained.transpose(0, 2, 1), np.ones((N, CLASSES, 1))], axis=2)
-    flat, labels = stacked.reshape(N, -1), np.arange(N) % 2
+    flat, gradient = stacked.reshape(N, -1), np.ones((N, 3))  # the latter is of a linear model
     for given in (stacked[:1], flat[:1]):
         assert np.array_equal(fs.read(given, class_index=2, features=NAMES).values, explained[:1, :, 2])
-    gradient = np.ones((N, 3))  # of a linear model
-    for given, told in (
-        (flat, "3 columns are the same"),
-        (flat[:, :5], "the last column is the same"),
-        (explained[:, :, 0], None),
-        (gradient, None),
-    ):
-        notes = " ".join(fs.consistency(given, labels).notes)
-        assert told in notes if told else "bias" not in notes
-    refused(BadInput, "3 classes with a bias each", fs.read, flat, features=NAMES)
-    refused(BadInput, "told apart by features=", fs.read, flat, class_index=1)
+    for given, noted in ((flat, True), (explained[:, :, 0], False), (gradient, False)):
+        assert any("the last column is the same" in note for note in fs.read(given).notes) == noted
+    refused(BadInput, "several classes with a bias each", fs.read, flat, features=NAMES)

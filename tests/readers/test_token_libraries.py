@@ -57,7 +57,7 @@ def test_words_are_put_together_and_the_largest_are_kept(made):
     assert fs.read(rows).item(0) == {"a", "great", "plot"}
     assert fs.sufficiency(rows, [1, 1], ["a great plot", "A great one"]).counts.missed.sum() == 0
     assert fs.read(rows[0], top=1).item(0) == {"plot"}
-    refused(BadInput, "Row 1 is a str, but row 0", fs.read, [rows[0], "text"])
+    refused(BadInput, "Row 1 is a str, and not of the kind", fs.read, [rows[0], "text"])
 
 
 def test_all_sequences_of_one_output_of_inseq_are_rows_and_dimensions_count_by_their_norm():
@@ -69,10 +69,7 @@ def test_all_sequences_of_one_output_of_inseq_are_rows_and_dimensions_count_by_t
 
 
 def test_an_output_of_inseq_without_what_is_known_of_it_is_no_empty_explanation():
-    for sequences, told in (
-        ([SimpleNamespace()], "look like those of inseq, but cannot be read"),
-        ([], "no sequences"),
-    ):
+    for sequences, told in (([SimpleNamespace()], "got a single SimpleNamespace"), ([], "no explanations in this")):
         refused(BadInput, told, fs.read, SimpleNamespace(sequence_attributions=sequences))
 
 

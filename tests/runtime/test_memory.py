@@ -243,7 +243,7 @@ def test_at_the_command_line_running_out_of_memory_is_one_line_and_status_2(monk
     def declared(*_, **__):
         raise MemoryError("Unable to allocate 9 GiB")
 
-    monkeypatch.setattr("faithscope.cli.logs._declared", declared)
+    monkeypatch.setattr("faithscope.cli.logs.DeclaredLog.open", declared)
     monkeypatch.setattr(sys, "argv", ["faithscope", "audit", "log.parquet"])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -26,16 +26,13 @@ NAMES = (
     "a\\|b",
     "`tick`",
     "*star* _under_ ~~strike~~",
-    "[link](http://evil.example)",
     "![image](http://evil.example/x.png)",
     "http://evil.example www.evil.example",
     "@octocat #12 GH-12",
     "$x^2$",
     "&lt;b&gt; &amp;",
     "# heading",
-    "- item",
     "1. item",
-    "---",
     "    code",
     "a\nb\r\nc",
     "",
@@ -56,12 +53,6 @@ def test_a_name_is_shown_letter_by_letter(name):
     assert shown(text).count(fs.visible.visible(name).strip()) >= 5
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert [len(re.findall(r"(?<!\\)\|", line)) for line in table] == [3, 3, 3]
-
-
-def test_nobody_is_notified_and_nothing_is_linked():
-    for name in ("@octocat", "#12", "GH-12", "http://evil.example", "www.evil.example", "a@b.org"):
-        escaped = html.unescape(markdown.escape(name))
-        assert not re.search(r"@\w|#\d|GH-\d|://(?<!\\://)|www\.", escaped)
 
 
 words = st.lists(st.sampled_from(["a", "of rows", "n=1,000", "x" * 30, "y" * 140]), min_size=1, max_size=12)

@@ -1,9 +1,5 @@
-"""faithscope demo: who is predicted to earn more, with reasons; on 8,000 people that come with the package.
+"""faithscope demo: who is predicted to earn more, with reasons; on 8,000 people that come with the package."""
 
-Every sentence of its story is told only if the numbers say so.
-"""
-
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,19 +9,14 @@ import typer
 from faithscope.cli.options import CacheFolder, Json, ReportFile, SummaryFile
 from faithscope.cli.outcome import Outcome, tell
 from faithscope.cli.summary_file import check_summary
-from faithscope.rounding import down, up
 
 if TYPE_CHECKING:
     from faithscope.evaluation.compare import Comparison
-    from faithscope.evaluation.result import Evaluation
-    from faithscope.measures.comparing.populations import Populations
 
 CODES = "SHAP reason codes"
 _TITLE = "Adult: who is predicted to earn more than $50,000, and why"
 _FAVORABLE = ">50K"
 _UNUSED = ["fnlwgt", "education"]  # a survey's weight; education-num in words
-_WIDTH = 24  # of a column
-OpenPage = Annotated[bool, typer.Option("--open", help="Open the report in a browser.")]
 
 
 def demo(
@@ -33,7 +24,7 @@ def demo(
     as_json: Json = False,
     summary: SummaryFile = None,
     cache: CacheFolder = None,
-    open_page: OpenPage = False,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
 ) -> None:
     """Compare explanations of boosted trees on 4,000 people that the trees have not seen.
 
@@ -56,9 +47,6 @@ def demo(
     model = _fitted(train, adult.y[:half])
     comparison = demonstrate(model, train, others, cache=cache)
     tell(comparison, _TITLE, Outcome(report, as_json, summary))
-    if not as_json and CODES in comparison.evaluations:
-        codes = comparison[CODES]
-        typer.echo("\n".join(["", *for_whom(codes, comparison.populations[CODES]), *two_people(codes)]))
     if open_page:
         typer.launch(report.resolve().as_uri())
 
@@ -98,38 +86,3 @@ def _fitted(train: Any, labels: Any) -> Any:
     columns = make_column_transformer((numbered, words), remainder="passthrough", verbose_feature_names_out=False)
     trees = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=0)
     return make_pipeline(columns, trees).set_output(transform="pandas").fit(train, labels)
-
-
-def for_whom(codes: "Evaluation", populations: "Populations") -> Iterator[str]:
-    """The group with the lowest consistency, if its interval lies below that of all rows."""
-    whole = codes.consistency
-    group, worst = min(populations.estimates.items(), key=lambda pair: pair[1].high)
-    if worst.high < whole.low:
-        yield "For whom does it fail?"
-        yield (
-            f"  Of two people with the same reasons, {whole.verified:.0%} get the same decision (95% interval "
-            f"{down(whole.low, 2)} to {up(whole.high, 2)})."
-        )
-        people = f"people who are {group} and anybody with their reasons"
-        yield f"  Of {people}, {worst.verified:.0%} do ({down(worst.low, 2)} to {up(worst.high, 2)})."
-
-
-def two_people(codes: "Evaluation") -> Iterator[str]:
-    """The nearest pair of people with the same reasons and different decisions, and what differs between them."""
-    pairs = codes.counterexamples(10)
-    if not len(pairs):
-        return
-    pair = pairs.loc[pairs["distance"].idxmin()]
-    rows = [codes.sample.X.iloc[int(pair[name])] for name in ("row_a", "row_b")]
-    yield ""
-    yield f"Two people, the same reasons ({pair['explanation']}), different decisions"
-    decisions = (f"{pair[name]}" for name in ("prediction_a", "prediction_b"))
-    yield _line("", *decisions)
-    differing = [name for name in rows[0].index if str(rows[0][name]) != str(rows[1][name])]
-    for name in differing:
-        yield _line(name, *(str(row[name]) for row in rows))
-    yield f"  and alike in all {len(rows[0]) - len(differing)} other columns"
-
-
-def _line(name: str, *values: str) -> str:
-    return f"  {name:{_WIDTH}}" + "".join(f"{value:{_WIDTH}}" for value in values).rstrip()

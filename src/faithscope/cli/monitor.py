@@ -1,18 +1,14 @@
 """faithscope monitor: counts that add up day by day, and alarms that may be looked at as often as one likes."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
-from faithscope.cli.logs import reads_log
-from faithscope.cli.options import (
-    Confidence,
-    Json,
-    SummaryFile,
-)
+from faithscope.cli.logs import DeclaredLog
+from faithscope.cli.options import Confidence, Json, SummaryFile, grouped
 from faithscope.cli.outcome import say_where
 from faithscope.cli.summary_file import append_summary, check_summary
 from faithscope.errors import BadInput
@@ -22,48 +18,7 @@ from faithscope.runtime.files import to_path
 from faithscope.runtime.printing import json_alone, print_json
 from faithscope.visible import visible
 
-State = Annotated[Path, typer.Option("--state", help="The file that keeps the counts.")]
-When = Annotated[
-    str | None,
-    typer.Option(
-        "--by-time",
-        help="A column of moments, or a date for all rows; by default now, unless the log has such a column.",
-    ),
-]
-GroupColumn = Annotated[
-    list[str] | None, typer.Option("--by", help="A column of groups, settled with the first rows; repeatable.")
-]
-CountedOnce = Annotated[
-    str | None,
-    typer.Option("--cluster", help="A column of rows that belong together, such as customer_id: each counts once."),
-]
-BatchName = Annotated[
-    str | None, typer.Option("--batch", help="What this batch is called: a name that was added before is not counted.")
-]
-SinceMoment = Annotated[str | None, typer.Option("--since", help="Leave out rows before this date, by --by-time.")]
-SettledDays = Annotated[
-    int | None,
-    typer.Option(
-        "--reference",
-        help="The first so many days, settled with the first rows: later rows are judged beside them.",
-    ),
-]
-ScopesFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--scopes", help="Rules fixed beforehand, one per line, settled with the first rows: watch their sufficiency."
-    ),
-]
-AtLeast = Annotated[
-    float | None,
-    typer.Option("--at-least", help="The promised level of what is watched: exit with 1 if it is shown to be below."),
-]
-Page = Annotated[Path | None, typer.Option("--report", help="Write a page to this HTML file.")]
-Metrics = Annotated[bool, typer.Option("--metrics", help="Print the text format of Prometheus, and nothing else.")]
-LowGate = Annotated[
-    float | None,
-    typer.Option("--fail-under", help="Exit with 1 if the lower limit, valid at all looks together, is below this."),
-]
+State = Annotated[Path, Option(help="The file that keeps the counts.")]
 
 app = typer.Typer(
     name="monitor",
@@ -73,17 +28,30 @@ app = typer.Typer(
 )
 
 
-@reads_log
+@grouped
 def add(
-    declared: Callable[..., Any],
+    log: DeclaredLog,
     state: State = Path("monitor.duckdb"),
-    by: GroupColumn = None,
-    cluster: CountedOnce = None,
-    scopes: ScopesFile = None,
-    reference: SettledDays = None,
-    when: When = None,
-    batch: BatchName = None,
-    since: SinceMoment = None,
+    by: Annotated[list[str] | None, Option(help="A column of groups, settled with the first rows; repeatable.")] = None,
+    cluster: Annotated[
+        str | None, Option(help="A column of rows that belong together, such as customer_id: each counts once.")
+    ] = None,
+    scopes: Annotated[
+        Path | None,
+        Option(help="Rules fixed beforehand, one per line, settled with the first rows: watch their sufficiency."),
+    ] = None,
+    reference: Annotated[
+        int | None,
+        Option(help="The first so many days, settled with the first rows: later rows are judged beside them."),
+    ] = None,
+    by_time: Annotated[
+        str | None,
+        Option(help="A column of moments, or a date for all rows; by default now, unless the log has such a column."),
+    ] = None,
+    batch: Annotated[
+        str | None, Option(help="What this batch is called: a name that was added before is not counted.")
+    ] = None,
+    since: Annotated[str | None, Option(help="Leave out rows before this date, by --by-time.")] = None,
     as_json: Json = False,
 ) -> None:
     """Add the new rows of a log to the state; nothing is written to the log, and a batch counts once.
@@ -93,17 +61,17 @@ def add(
     """
     from faithscope.monitor.monitor import Monitor
 
-    log, discretizer = declared(clusters=cluster, since=since)
+    opened, discretizer = log.open(clusters=cluster, since=since)
     settled: dict[str, Any] = {"scopes": None if scopes is None else _rules(scopes), "reference": reference}
-    rows: dict[str, Any] = {"discretizer": discretizer, "when": when, "by": by or None, "batch": batch}
+    rows: dict[str, Any] = {"discretizer": discretizer, "when": by_time, "by": by or None, "batch": batch}
     state, added = to_path(state), None
     if not state.exists():  # begun in memory: if these rows cannot be added, nothing is settled
         first = Monitor(by=by or None, **settled)
-        added = first.add_log(log, **rows)
+        added = first.add_log(opened, **rows)
         if not first._store.save(state):  # another process was faster
             added = None
     if added is None:
-        added = Monitor(state, **settled).add_log(log, **rows)
+        added = Monitor(state, **settled).add_log(opened, **rows)
     print_json(json.dumps(added.to_dict())) if as_json else typer.echo("\n".join(map(visible, added.lines())))
 
 
@@ -119,13 +87,20 @@ def _rules(file: Path) -> list[str]:
 
 def report(
     state: State = Path("monitor.duckdb"),
-    at_least: AtLeast = None,
+    at_least: Annotated[
+        float | None,
+        Option(help="The promised level of what is watched: exit with 1 if it is shown to be below."),
+    ] = None,
     confidence: Confidence = 0.95,
-    html: Page = None,
+    html: Annotated[Path | None, Option("--report", help="Write a page to this HTML file.")] = None,
     as_json: Json = False,
-    metrics: Metrics = False,
+    metrics: Annotated[
+        bool, Option("--metrics", help="Print the text format of Prometheus, and nothing else.")
+    ] = False,
     summary: SummaryFile = None,
-    fail_under: LowGate = None,
+    fail_under: Annotated[
+        float | None, Option(help="Exit with 1 if the lower limit, valid at all looks together, is below this.")
+    ] = None,
 ) -> None:
     """Say what the state shows now; look as often as you like. Exit status 1 on an alarm.
 

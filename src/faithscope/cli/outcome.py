@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
+from typer import Option
 
-from faithscope.cli import options
+from faithscope.cli.options import AgreementWord, Confidence, Json, SummaryFile
 from faithscope.cli.summary_file import append_summary, check_summary
 from faithscope.errors import BadInput
 from faithscope.evaluation.assertions import judge
@@ -21,17 +22,51 @@ from faithscope.visible import visible
 
 
 @dataclass(frozen=True)
+class Measured:
+    """How the rows are measured, by names that `audit` and `compare` take too."""
+
+    agreement: AgreementWord = None
+    clusters: Annotated[
+        str | None,
+        Option("--cluster", help="A column of rows that belong together, such as customer_id: only others vouch."),
+    ] = None
+    weights: Annotated[
+        str | None, Option(help="A column that says how much each row counts in the population that is meant.")
+    ] = None
+    confidence: Confidence = 0.95
+    interval: Annotated[
+        str | None,
+        Option(help="proven: holds for every model, explainer and population, and is wider than the default."),
+    ] = None
+    unseen: Annotated[
+        bool, Option("--unseen", help="Sufficiency: allow for rows that nobody has seen, which may meet many rules.")
+    ] = False
+
+
+@dataclass(frozen=True)
 class Outcome:
     """How the result of a command is told and judged, as the command line says it."""
 
-    report: Path | None = None
-    as_json: bool = False
-    summary: str | None = None
-    at_least: float = 0.9
-    fail_under: float | None = None
-    measure: str | None = None
-    slices: bool = False
-    fail_if_slice: bool = False
+    report: Annotated[Path | None, Option(help="Write a report to this HTML file.")] = None
+    as_json: Json = False
+    summary: SummaryFile = None
+    at_least: Annotated[float, Option(help="What a faithful explainer is asked to reach, beside the verdict.")] = 0.9
+    fail_under: Annotated[
+        float | None, Option(help="Exit with 1 if a lower limit, of all rows or a population, is below this.")
+    ] = None
+    measure: Annotated[
+        str | None,
+        Option(
+            help="What --fail-under judges: consistency, sufficiency or necessity; by default the first two, but of "
+            "the sufficiency of importances only that they name better features than random ones.",
+        ),
+    ] = None
+    slices: Annotated[
+        bool, Option("--slices", help="Look for rows on which explanations fail: by columns, pairs of them, time.")
+    ] = False
+    fail_if_slice: Annotated[
+        bool, Option("--fail-if-slice", help="Look for slices, and exit with 1 if one stands out.")
+    ] = False
 
     def check(self, explainers: list[str] | None = None) -> None:
         """Refuse options that mean nothing, before anything is computed."""
@@ -60,33 +95,6 @@ class Outcome:
         if self.fail_if_slice and slices is not None:
             lines = [f"--fail-if-slice: {name}: {each}" for name, found in slices.items() for each in found.found]
             refuse(lines, bool(lines))
-
-
-judged = options.sharing(
-    {
-        "report": (options.Report, None),
-        "as_json": (options.Json, False),
-        "summary": (options.SummaryFile, None),
-        "at_least": (options.AtLeast, 0.9),
-        "fail_under": (options.FailUnder, None),
-        "measure": (options.MeasureName, None),
-        "slices": (options.FindSlices, False),
-        "fail_if_slice": (options.FailIfSlice, False),
-    },
-    lambda said: Outcome(**said),
-)
-# How the rows are measured, by names that `audit` and `compare` take too.
-measured = options.sharing(
-    {
-        "agreement": (options.AgreementWord, None),
-        "clusters": (options.Cluster, None),
-        "weights": (options.Weights, None),
-        "confidence": (options.Confidence, 0.95),
-        "interval": (options.IntervalMethod, None),
-        "unseen": (options.Unseen, False),
-    },
-    dict,
-)
 
 
 def refuse(lines: Iterable[str], failed: bool) -> None:
@@ -122,11 +130,8 @@ def tell(
     if outcome.as_json:
         verdicts = {each.name: asdict(each.verdict) | {"doubts": list(each.doubts)} for each in told}
         parts = ("section", "measure", "reason")
-        missing = {
-            each.name: [{part: getattr(one, part) for part in parts} for one in each.missing]
-            for each in told
-            if each.missing
-        }
+        lacking = {each.name: [{part: getattr(one, part) for part in parts} for one in each.missing] for each in told}
+        missing = {name: listed for name, listed in lacking.items() if listed}
         written = {} if slices is None else {"slices": {name: each.to_dict() for name, each in slices.items()}}
         known = {**result.to_dict(), "verdicts": verdicts, "missing": missing, **written}
         print_json(json.dumps(known, allow_nan=False))

@@ -1,29 +1,21 @@
 """faithscope plan: how many rows a log needs."""
 
 import json
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from faithscope.cli.logs import reads_log
-from faithscope.cli.options import (
-    AgreementWord,
-    Confidence,
-    Json,
-    SummaryFile,
-)
+from faithscope.cli.logs import DeclaredLog
+from faithscope.cli.options import AgreementWord, Confidence, Json, SummaryFile, grouped
 from faithscope.cli.summary_file import append_summary, check_summary
 from faithscope.runtime.printing import print_json
 
-Unverifiable = Annotated[float, typer.Option(help="The share of rows that may stay unverifiable.")]
 
-
-@reads_log
+@grouped
 def plan(
-    declared: Callable[..., Any],
+    log: DeclaredLog,
     agreement: AgreementWord = None,
-    unverifiable: Unverifiable = 0.05,
+    unverifiable: Annotated[float, typer.Option(help="The share of rows that may stay unverifiable.")] = 0.05,
     confidence: Confidence = 0.95,
     as_json: Json = False,
     summary: SummaryFile = None,
@@ -36,8 +28,8 @@ def plan(
     from faithscope.measures.planning.plan import plan as plan_rows
 
     check_summary(summary)
-    log, discretizer = declared()
-    measured = consistency(log, discretizer=discretizer, agreement=agreement)
+    opened, discretizer = log.open()
+    measured = consistency(opened, discretizer=discretizer, agreement=agreement)
     rows = plan_rows(measured, unverifiable=unverifiable, confidence=confidence)
     print_json(json.dumps(rows.to_dict())) if as_json else typer.echo(str(rows))
     append_summary(summary, rows._card())

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import typer
 
 from faithscope.errors import BadInput, TooLarge, UnknownName
@@ -74,11 +73,9 @@ def _bytes_of_rows(path: Path) -> int:
     if path.suffix.lower() == ".csv":
         return 2 * path.stat().st_size
     with parquet.ParquetFile(path) as known:
-        total = 16 * int(known.metadata.num_rows) * int(known.metadata.num_columns)
+        cells = known.metadata.num_rows * known.metadata.num_columns
         texts = [field.name for field in known.schema_arrow if str(field.type) in _TEXTS]
-    with parquet.ParquetFile(path, read_dictionary=texts) as file:
-        for batch in file.iter_batches(columns=texts) if texts else ():
-            for column in batch.columns:
-                lengths = np.asarray(pc.binary_length(column.dictionary).fill_null(0), np.int64)
-                total += int(lengths[np.asarray(column.indices.drop_null(), np.int64)].sum())
-    return total
+    held = parquet.read_table(path, columns=texts, read_dictionary=texts)
+    parts = [chunk for column in held.columns for chunk in column.chunks]
+    lengths = [pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() or 0 for part in parts]
+    return int(16 * cells + sum(lengths))

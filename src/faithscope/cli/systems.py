@@ -28,9 +28,10 @@ def load_system(path: str) -> tuple[Any, dict[str, Any]]:
     if value is None:
         raise BadInput(f"The module {module!r} has no {attribute!r}: name something that it defines.")
     if callable(value):
-        parameters = signature(value).parameters.values()
-        if any(p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
-            raise BadInput(f"{path} takes arguments: it must be {_SHAPES}.")
+        try:
+            signature(value).bind()
+        except TypeError:
+            raise BadInput(f"{path} takes arguments: it must be {_SHAPES}.") from None
         value = value()
     return to_system(value, path)
 

@@ -1,97 +1,69 @@
 """dice-ml's `CounterfactualExplanations`, its `CounterfactualExamples`, and their JSON."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.base import Explanations, shorten
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import is_real
-from faithscope.inputs.missing import is_missing
-from faithscope.readers.wanted import Wanted, first_of, one_per_row
-
-_SHOWN = 10  # rows that an error lists
+from faithscope.readers.wanted import Wanted
 
 
-def recognizes(thing: Any) -> bool:
-    """Whether this is what ``generate_counterfactuals`` gives, a list of its examples, or the JSON of it."""
-    return hasattr(thing, "cf_examples_list") or _is_example(first_of(thing)) or _as_saved(thing) is not None
+def recognizes(item: Any) -> bool:
+    """Whether this is an example of ``generate_counterfactuals``, or the JSON of all."""
+    saved = isinstance(item, Mapping) and {"cfs_list", "test_data"} <= set(item)
+    return saved or (hasattr(item, "final_cfs_df") and hasattr(item, "test_instance_df"))
 
 
-def read(thing: Any, wanted: Wanted) -> Explanations:
+def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """The first counterfactual of every row, without the outcome; numbers that are texts are numbers again.
 
     Of an object that has both, those that were made sparse afterwards count, which dice-ml shows and saves. It keeps
     rows in single precision: a number becomes the shortest one that single precision cannot tell from it, which is
     what was written in the data.
     """
-    if wanted.class_index is not None or wanted.top is not None:
-        raise BadInput("Counterfactuals have no classes and no tokens to choose from: leave class_index= and top= out.")
-    examples, outcome = _examples(thing)
-    if not examples:
-        raise BadInput("There are no counterfactuals in this object of dice-ml: explain at least one row.")
-    _refuse_without([others for _, others in examples])
-    names = [name for name in examples[0][0] if name != outcome]
-    features = wanted.features or tuple(map(str, names))
-    if sorted(features) != sorted(map(str, names)):
+    wanted.refuse("these are counterfactuals", "class_index", "top")
+    examples, outcome = _examples(rows)
+    lost = [str(row) for row, (_, others) in enumerate(examples) if others is None or not len(others)]
+    if lost:
         raise BadInput(
-            f"features= must name the {len(names)} features of dice-ml's rows: {', '.join(map(str, names))}."
+            f"dice-ml found no counterfactual for {len(lost):,} of {len(examples):,} rows ({shorten(lost)}): leave "
+            "them out, fs.read([each for each in result.cf_examples_list if each.final_cfs_df is not None]), and leave "
+            "the same rows out of the predictions and of X."
         )
-    remarks = []
-    several = sum(len(others) > 1 for _, others in examples)
+    names = [str(name) for name in examples[0][0] if name != outcome]
+    features = wanted.features or tuple(names)
+    if sorted(features) != sorted(names):
+        raise BadInput(f"features= must name the {len(names)} features of dice-ml's rows: {', '.join(names)}.")
+    several, remarks = sum(len(others) > 1 for _, others in examples), []
     if several:
         told = f"{several:,} of {len(examples):,} rows, and the first counts"
         remarks.append(f"dice-ml gives several counterfactuals for {told}")
-    kept = sum(_number(given[outcome].iloc[0]) == _number(others[outcome].iloc[0]) for given, others in examples)
-    if kept:
-        remarks.append(f"in {kept:,} of {len(examples):,} rows the outcome of the counterfactual is that of the row")
-    columns = {str(name): [[each[name].tolist()[0] for each in pair] for pair in examples] for name in names}
-    lost = [name for name, pairs in columns.items() if all(before is True for before, _ in pairs)]
-    if lost:  # it reads the text "False" as True
-        remarks.append(
-            f"dice-ml keeps every truth value of the rows explained as True, here of {', '.join(lost)}: give it such "
-            "columns as texts"
-        )
-    texts = any(isinstance(value, str) for pairs in columns.values() for pair in pairs for value in pair)
-    before, after = (
-        np.array([*part], object).T
-        for part in zip(*(_as_in_the_data(columns[name], texts) for name in features), strict=True)
-    )
-    return Counterfactuals(after.tolist(), before.tolist(), names=features)._with(remarks=tuple(remarks))
+    columns = [[[each[name].tolist()[0] for each in pair] for pair in examples] for name in features]
+    always = [name for name, pairs in zip(features, columns, strict=True) if all(one is True for one, _ in pairs)]
+    if always:  # it reads the text "False" as True
+        told = f"of the rows explained as True, here of {', '.join(always)}: give it such columns as texts"
+        remarks.append(f"dice-ml keeps every truth value {told}")
+    texts = any(isinstance(value, str) for pairs in columns for pair in pairs for value in pair)
+    before, after = zip(*(_as_in_the_data(pairs, texts) for pairs in columns), strict=True)
+    points, originals = (list(map(list, zip(*part, strict=True))) for part in (after, before))
+    return Counterfactuals(points, originals, names=features)._with(remarks=tuple(remarks))
 
 
-def _is_example(thing: Any) -> bool:
-    return hasattr(thing, "final_cfs_df") and hasattr(thing, "test_instance_df")
-
-
-def _as_saved(thing: Any) -> Mapping[str, Any] | None:
-    """The dict that ``to_json()`` writes; None for anything else."""
-    if isinstance(thing, str) and thing.lstrip().startswith("{") and '"cfs_list"' in thing:
-        try:
-            thing = json.loads(thing)
-        except ValueError:
-            return None
-    return thing if isinstance(thing, Mapping) and {"cfs_list", "test_data"} <= set(thing) else None
-
-
-def _examples(thing: Any) -> tuple[list[tuple[Any, Any]], str]:
+def _examples(rows: Sequence[Any]) -> tuple[list[tuple[Any, Any]], str]:
     """Tables of each row and of its counterfactuals, which may be none; and the column of the outcome."""
     import pandas as pd
 
-    saved = _as_saved(thing)
-    if saved is not None:
-        names, outcome = saved["feature_names_including_target"], saved["data_interface"]["outcome_name"]
-        rows = zip(saved["test_data"], saved["cfs_list"], strict=True)
-        return [tuple(pd.DataFrame(part or [], columns=names) for part in pair) for pair in rows], outcome
-    listed = getattr(thing, "cf_examples_list", None)
-    items = one_per_row(thing) if listed is None else listed
-    return [(each.test_instance_df, frame_of(each)) for each in items], items[
-        0
-    ].data_interface.outcome_name if items else ""
+    if not isinstance(rows[0], Mapping):
+        return [(each.test_instance_df, frame_of(each)) for each in rows], rows[0].data_interface.outcome_name
+    saved = rows[0]
+    names, pairs = saved["feature_names_including_target"], zip(saved["test_data"], saved["cfs_list"], strict=True)
+    tables = [tuple(pd.DataFrame(part or [], columns=names) for part in pair) for pair in pairs]
+    return tables, saved["data_interface"]["outcome_name"]
 
 
 def frame_of(example: Any) -> Any:
@@ -100,18 +72,7 @@ def frame_of(example: Any) -> Any:
     return example.final_cfs_df if sparse is None else sparse
 
 
-def _refuse_without(found: list[Any]) -> None:
-    rows = [row for row, others in enumerate(found) if others is None or not len(others)]
-    if rows:
-        shown = ", ".join(map(str, rows[:_SHOWN])) + (", …" if len(rows) > _SHOWN else "")
-        raise BadInput(
-            f"dice-ml found no counterfactual for {len(rows):,} of {len(found):,} rows ({shown}): leave them out, "
-            "fs.read([each for each in result.cf_examples_list if each.final_cfs_df is not None]), and leave the same "
-            "rows out of the predictions and of X."
-        )
-
-
-def _as_in_the_data(pairs: list[list[Any]], texts: bool) -> tuple[list[Any], list[Any]]:
+def _as_in_the_data(pairs: list[list[Any]], texts: bool) -> list[list[Any]]:
     """A feature of rows and of their counterfactuals: numbers that dice-ml made texts or rounded, as they were.
 
     Parameters
@@ -122,30 +83,28 @@ def _as_in_the_data(pairs: list[list[Any]], texts: bool) -> tuple[list[Any], lis
     Examples
     --------
     >>> _as_in_the_data([[float(np.float32(32.249)), "30.5"]], texts=True)
-    ([32.249], [30.5])
+    [[32.249], [30.5]]
     """
-    before, after = (
+    columns = [
         [int(value) if isinstance(value, bool | np.bool_) and not texts else value for value in part]
         for part in zip(*pairs, strict=True)
-    )
-    present = [value for value in before if not is_missing(value)]
-    if not present or not all(map(is_real, present)):
-        return before, after
-    return _doubles(before), _doubles([_number(value) if isinstance(value, str) else value for value in after])
+    ]
+    numbers = all(is_real(value) for value in columns[0] if value is not None)
+    return [_doubles([_number(value) for value in part]) for part in columns] if numbers else columns
 
 
 def _number(value: Any) -> Any:
-    """The number that a value is or spells; the value itself if it is none."""
+    """The number that a text spells; the value itself if it is no such text."""
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
         return value
 
 
 def _doubles(column: list[Any]) -> list[Any]:
     """A column with the shortest decimals of its floats, if all of them are of single precision."""
-    known = [isinstance(value, float | np.floating) and isfinite(value) for value in column]
-    floats = np.array([value for value, is_float in zip(column, known, strict=True) if is_float], np.float64)
+    known = [(value, isinstance(value, float | np.floating) and isfinite(value)) for value in column]
+    floats = np.array([value for value, is_float in known if is_float], np.float64)
     if not np.allclose(floats.astype(np.float32), floats, rtol=1e-10, atol=1e-10):
         return column
-    return [float(str(np.float32(one))) if is_float else one for one, is_float in zip(column, known, strict=True)]
+    return [float(str(np.float32(value))) if is_float else value for value, is_float in known]

@@ -1,14 +1,28 @@
-"""One rationale of a log, the fields of whatever holds it, and what they are usually called."""
+"""From the rows of a log to one entry per rationale: of judges, as tools keep them, else of records and replies."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.missing import is_missing
+from faithscope.errors import BadInput
+from faithscope.explanations.base import shorten
+from faithscope.explanations.rule_json import Unreadable, json_value
+from faithscope.readers.log_fields import (
+    ANSWERS,
+    EXPLANATIONS,
+    IDS,
+    INPUTS,
+    SAID,
+    field,
+    first_field,
+    has,
+    needed,
+    opened,
+    text_of,
+    the_field,
+)
 
-MISSING = "missing"  # the label of a missing answer that is kept
+_TRIED = 1000  # rows of which one must hold a judgement; the first may be of cases that failed
 
 
 @dataclass(frozen=True)
@@ -45,147 +59,198 @@ class AskedFields:
     input: str | None = None
     id: str | None = None
 
-    def about(self, row: Any, usual_input: Any = None, usual_id: Any = None) -> dict[str, Any]:
-        """The input and the id of a row: where the caller says, or the usual ones."""
-        return {
-            "input": usual_input if self.input is None else field(row, self.input),
-            "id": usual_id if self.id is None else field(row, self.id),
-        }
+
+Entries = tuple[list[Entry], tuple[str, ...]]  # and what is to be said of them
 
 
-def field(thing: Any, path: str) -> Any:
-    """The value of a field, or of a field of a field (``"value.a"``); None if it is missing.
-
-    Examples
-    --------
-    >>> field({"value": {"a": 3}}, "value.a"), field({"value.a": 4}, "value.a"), field({}, "value")
-    (3, 4, None)
-    """
-    value = _own(thing, path)
-    if value is None and "." in path:
-        first, _, rest = path.partition(".")
-        inner = opened(_own(thing, first))
-        return None if inner is None else field(inner, rest)
-    return value
+def entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
+    """One entry per rationale; if the caller names its field, that is one of the rows, or of their replies."""
+    judged = asked.explanation is None and any(map(_judgements, rows[:_TRIED]))
+    return (_judged if judged else _recorded)(rows, asked)
 
 
-def _own(thing: Any, name: str) -> Any:
-    value = thing.get(name) if isinstance(thing, Mapping) else None if _is_value(thing) else getattr(thing, name, None)
-    return None if is_missing(value) or callable(value) else value
+# -- judgements: of Inspect (objects, JSON, samples_df), MLflow (feedback, traces, tables), Langfuse, Phoenix ----------
+
+# Where a judgement holds its answer: a text goes before the number that some tools give beside it.
+_VALUES = ("stringValue", "string_value", "label", "value", "feedback.value")
+_WHY = ("explanation", "rationale", "comment")
+_WHOSE = ("assessment_name", "annotation_name", "name")
+# Where a row holds what was judged, and which case that is.
+_REQUESTS = ("input", "request", "inputs", "data.request", "request_preview", "info.request_preview")
+_ABOUT = (*_REQUESTS, "attributes.input.value", "input.value", "question", "query")
+_TRACES = ("traceId", "trace_id", "info.trace_id", "request_id", "observationId", "observation_id", "subject.id")
+_TYPED = ("dataType", "data_type", *_TRACES)
+_CASES = (*_TRACES, "context.span_id", "span_id", "id")
+_BY_ANSWER = "predictions are each Score's value, which its explanation explains; answer='answer' reads its answer"
+
+Judgements = list[tuple[Any, Any]]  # each with the name of its judge
 
 
-def _is_value(thing: Any) -> bool:
-    return thing is None or isinstance(thing, str | bytes | int | float | list | tuple)
+def _judgements(row: Any) -> Judgements | None:
+    """The judgements that a row holds, or is; None of a row that is the truth, or was overridden."""
+    if _is_judgement(row):
+        return [(first_field(row, _WHOSE), row)] if _counts(row) else None
+    held = opened(first_field(row, ("assessments", "info.assessments", "scores")))
+    if isinstance(held, Mapping):  # by scorer
+        return [(name, part) for name, part in held.items() if has(part, "value", "explanation")]
+    listed = held.tolist() if hasattr(held, "tolist") else held
+    parts = [part for part in listed if _is_judgement(part) and _counts(part)] if isinstance(listed, list) else []
+    return [(first_field(part, _WHOSE), part) for part in parts] or _in_columns(row)
 
 
-def has(thing: Any, *names: str) -> bool:
-    """Whether a row has all these fields, missing or not."""
-    if isinstance(thing, Mapping):
-        return all(name in thing for name in names)
-    return not _is_value(thing) and all(hasattr(thing, name) for name in names)
+def _is_judgement(row: Any) -> bool:
+    """Whether this has the fields of a judgement; a label beside an answer may be the truth."""
+    answered = isinstance(row, Mapping) and any(str(name).lower() in ANSWERS[0] for name in row)
+    return (
+        (has(row, "value", "answer", "explanation") and not has(row, "input"))  # Inspect
+        or (has(row, "label", "score", "explanation") and not answered)  # Phoenix
+        or has(row, "assessment_name")  # MLflow
+        or has(row, "name", "rationale", "source")
+        or (has(row, "name", "value", "comment") and any(has(row, name) for name in _TYPED))  # Langfuse
+    )
 
 
-def first_field(thing: Any, names: Iterable[str]) -> Any:
-    """The first of these fields that is not missing."""
-    return next((value for name in names if (value := field(thing, name)) is not None), None)
+def _counts(part: Any) -> bool:
+    """Whether this judgement holds: expectations of MLflow are the truth, and what is not valid was overridden."""
+    truth = field(part, "expectation") is not None or field(part, "issue") is not None
+    return not truth and field(part, "valid") is not False
 
 
-def opened(value: Any) -> Any:
-    """What the JSON text of an object or a list holds; anything else as it is."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+def _in_columns(row: Any) -> Judgements:
+    """The judgements of a line of a table: score_X_explanation (Inspect), X/rationale (MLflow), X_score (Phoenix)."""
+    parts: Judgements = []
+    for column in map(str, row if isinstance(row, Mapping) else ()):
+        cell, name = opened(field(row, column)), column.removesuffix("_explanation")
+        if column.startswith("score_") and name != column:
+            told = {"value": row.get(name), "answer": row.get(f"{name}_answer"), "explanation": cell}
+            parts.append((name.removeprefix("score_"), told))
+        elif column.endswith("/rationale"):
+            judge = column.removesuffix("/rationale")
+            parts.append((judge, {"value": row.get(f"{judge}/value"), "rationale": cell}))
+        elif column.endswith("_score") and isinstance(cell, Mapping) and {"label", "explanation"} & set(cell):
+            parts.append((column.removesuffix("_score"), cell))
+    return parts
 
 
-# -- names of fields --------------------------------------------------------------------------------------------------
+def _judged(rows: Sequence[Any], asked: AskedFields) -> Entries:
+    """One entry per judgement, and an empty one per case that lacks the judgement of a judge of others."""
+    answers: tuple[str, ...] = _VALUES if asked.answer is None else (asked.answer, f"feedback.{asked.answer}")
+    instead = ("score",) if asked.answer is None else ()
+    cases = {row: parts for row, each in enumerate(rows) if (parts := _judgements(each)) is not None}
+    judged = [(row, name and str(name), part) for row, parts in cases.items() for name, part in parts]
+    answering = {name for _, name, part in judged if first_field(part, answers) is not None}
+    told = []
+    if asked.answer is None and any(field(part, "answer") is not None for *_, part in judged):
+        told.append(_BY_ANSWER)
+    silent = {str(name) for _, name, _ in judged if name not in answering}
+    if instead and silent:
+        told.append(f"evaluations without any label are read as their scores: {shorten(sorted(silent))}")
+    listed = []
+    for row, name, part in judged:
+        answer = first_field(part, answers if name in answering else instead)
+        listed.append((row, answer, first_field(part, _WHY), name))
+    names, present = dict.fromkeys(name for _, name, _ in judged), {part[:2] for part in judged}
+    whole = [row for row in cases if not _is_judgement(rows[row])]
+    listed += [(row, None, None, name) for row in whole for name in names if (row, name) not in present]
+    found = []
+    for row, answer, why, name in sorted(listed, key=lambda each: each[0]):
+        given = first_field(rows[row], _ABOUT if asked.input is None else (asked.input,))
+        if isinstance(given, str) and asked.input is None:  # samples_df writes who asked
+            given = opened(given.removeprefix("user:\n").removesuffix("\n"))
+        case = first_field(rows[row], _CASES if asked.id is None else (asked.id,))
+        found.append(Entry(row, answer, why, given, case, name))
+    return found, tuple(told)
 
-# Of each tier exactly one may occur; the next tier counts only if none of the first does. A "label" is often the truth.
-ANSWERS = (("answer", "prediction", "predicted", "verdict", "decision"), ("output", "response", "completion"))
-EXPLANATIONS = (
-    ("explanation", "rationale", "reason", "reasons", "reasoning", "justification"),
-    ("comment", "chain_of_thought", "cot", "thoughts", "thinking"),
-)
-INPUTS = (("input", "inputs"), ("prompt", "question", "query", "text", "document", "request"))
-SAID = (*ANSWERS, ("label", "class", "category"))  # in a reply, where all of it is the model's
-IDS = (("id", "custom_id", "sample_id", "trace_id", "case_id", "uuid"),)
 
-Tiers = tuple[tuple[str, ...], ...]
+# -- records with an input, an answer and an explanation; chats, and batches of OpenAI and Anthropic -------------------
+
+_REPLIES = ("response.body", "result.message", "output", "response", "completion", "content", "reply")
+_REPLY_PARTS = ("choices", "output", "content", "message")
 
 
-def the_field(known: Sequence[str], tiers: Tiers, what: str) -> str | None:
-    """The only field that has one of the names, in whatever case; None if there is none, an error if there are two."""
-    for tier in tiers:
-        named = sorted((name for name in known if _plain(name) in tier), key=lambda name: tier.index(_plain(name)))
-        if len(named) > 1:
-            raise BadInput(f"Both {named[0]!r} and {named[1]!r} may hold the {what}: say which, {what}={named[0]!r}.")
-        if named:
-            return named[0]
-    return None
+def _recorded(rows: Sequence[Any], asked: AskedFields) -> Entries:
+    """One entry per record, whose answer and explanation are fields, or in a reply that is JSON."""
+    known = _fields(rows)
+    given, case = asked.input or the_field(known, INPUTS, "input"), asked.id or the_field(known, IDS, "id")
+    abouts = [(field(row, given or ""), field(row, case or "")) for row in rows]
+    chats = any(has(row, "messages") or has(row, "custom_id") for row in rows)
+    explanation = asked.explanation or (None if chats else the_field(known, EXPLANATIONS, "explanation"))
+    replies = []
+    if explanation is None or all(field(row, explanation) is None for row in rows):
+        replies = [_reply(row) for row in rows]
+    if any(reply is not None for reply in replies):
+        parts = _parts_of(replies, asked)
+    else:
+        explanation = explanation or needed(known, EXPLANATIONS, "explanation")
+        answer = asked.answer or _answer_field(known)
+        parts = [(field(row, answer), field(row, explanation)) for row in rows]
+    if asked.input is None:
+        abouts = [(_messages(row)[1] or about, case) for row, (about, case) in zip(rows, abouts, strict=True)]
+    pairs = zip(parts, abouts, strict=True)
+    return [Entry(row, *part, *about) for row, (part, about) in enumerate(pairs)], ()
 
 
-def _plain(name: object) -> str:
-    return str(name).strip().lower()
+def _fields(rows: Sequence[Any]) -> list[str]:
+    """The fields of all records, in order of appearance."""
+    records = [row if isinstance(row, Mapping) else getattr(row, "__dict__", None) for row in rows]
+    if None in records:
+        odd = records.index(None)
+        raise BadInput(
+            f"Row {odd} is no record with fields ({type(rows[odd]).__name__}): pass dicts with input, answer and "
+            "explanation, a table, or the path of a file of them."
+        )
+    return list(dict.fromkeys(str(name) for record in records for name in record or ()))
 
 
-def needed(known: Sequence[str], tiers: Tiers, what: str) -> str:
-    """`the_field`, or an error if there is none."""
-    name = the_field(known, tiers, what)
-    if name is None:
-        listed = ", ".join(repr(str(each)) for each in known[:12]) or "none"
-        which = "what the model said, not the truth" if what == "answer" else f"the {what}"
-        raise BadInput(f"No field looks like the {what}; there are {listed}: name the one that holds {which}, {what}=.")
+def _answer_field(known: Sequence[str]) -> str:
+    """The field of the answer; beside a response or a judge's label, "answer" may be the one that is right."""
+    name = needed(known, ANSWERS, "answer")
+    other = "label" if {"label", "score"} <= set(known) else the_field(known, ANSWERS[1:], "answer")
+    if name.strip().lower() == "answer" and other is not None:
+        raise BadInput(
+            f"{name!r} and {other!r} may both hold the answer that is explained, and one of them may be what is right: "
+            f"say which, such as answer={other!r}."
+        )
     return name
 
 
-# -- texts ------------------------------------------------------------------------------------------------------------
+def _messages(row: Any) -> tuple[list[Any], list[Any]]:
+    """The messages of a chat: the model's, and those of everybody else."""
+    held = opened(field(row, "messages"))
+    messages = held if isinstance(held, list) else []
+    said = [message for message in messages if field(message, "role") in ("assistant", "model")]
+    return said, [message for message in messages if message not in said]
 
 
-def text_of(message: Any) -> str | None:
-    """The text of a message, or of its parts that are texts."""
-    content = message if isinstance(message, str) else first_field(message, ("content", "text"))
-    if not isinstance(content, list):
-        return content if isinstance(content, str) else None
-    kinds = [part for part in content if field(part, "type") not in ("thinking", "reasoning", "tool_use")]
-    parts = [part if isinstance(part, str) else field(part, "text") for part in kinds]
-    return "\n".join(part for part in parts if isinstance(part, str)) or None
+def _reply(row: Any) -> Any:
+    """The last reply of a chat, or that in the body of a response: a text, or an object; None if there is none."""
+    said, _ = _messages(row)
+    body = said[-1] if said else first_field(row, _REPLIES)
+    held = first_field(body, _REPLY_PARTS)
+    if held is None:
+        return body
+    texts = [text_of(field(part, "message") or part) for part in (held if isinstance(held, list) else [held])]
+    return "\n".join(filter(None, texts)) or None
 
 
-def input_text(given: Any) -> str | None:
-    """An input as one text: of a chat what users said, of a request with one text that text, else its JSON.
+def _parts_of(replies: Iterable[Any], asked: AskedFields) -> list[tuple[Any, Any]]:
+    """The answer and the explanation in the JSON of each reply; None for both if there is no such JSON, or several.
 
-    Examples
-    --------
-    >>> input_text([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is it spam?"}])
-    'Is it spam?'
-    >>> input_text({"question": "Is it spam?"}), input_text({"age": 37, "job": "clerk"})
-    ('Is it spam?', '{"age": 37, "job": "clerk"}')
+    Raises if no reply names one of them as usual, and the caller does not say which field it is.
     """
-    if given is None or isinstance(given, str):
-        return given
-    messages = field(given, "messages") if isinstance(given, Mapping) else given
-    if isinstance(messages, list) and messages and all(has(message, "role", "content") for message in messages):
-        asked = [message for message in messages if field(message, "role") == "user"] or messages
-        return "\n".join(text for message in asked if (text := text_of(message)) is not None)
-    if isinstance(given, Mapping) and len(given) == 1 and isinstance(next(iter(given.values())), str):
-        return str(next(iter(given.values())))
-    return written(given)
+    objects = [_object(reply) for reply in replies]
+    columns = []
+    for given, tiers, what in ((asked.answer, SAID, "answer"), (asked.explanation, EXPLANATIONS, "explanation")):
+        columns.append([field(each, given or the_field(list(each), tiers, what) or "") for each in objects])
+        if given is None and any(objects) and all(value is None for value in columns[-1]):
+            needed(list(next(filter(None, objects))), tiers, what)
+    return list(zip(*columns, strict=True))
 
 
-def rationale_text(row: int, given: Any) -> str:
-    """A rationale as a text; one that is an object or a list of JSON as its JSON."""
-    if isinstance(given, str):
-        return given
-    if isinstance(given, Mapping | list | tuple):
-        return written(given)
-    raise WrongType(f"Row {row} has {given!r} ({type(given).__name__}) as its rationale: rationales are texts.")
-
-
-def written(value: Any) -> str:
-    """A value as JSON, with what JSON does not know as its text."""
+def _object(reply: Any) -> Mapping[str, Any]:
+    """The only object of JSON in a reply; empty if there is none, or if there are several."""
     try:
-        return json.dumps(value, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):
-        return str(type(value).__name__)
+        held = json_value(reply) if isinstance(reply, str) else reply
+    except Unreadable:
+        return {}
+    return held if isinstance(held, Mapping) else {}

@@ -1,6 +1,5 @@
 """read_rationales(): from a log of language models or judges to reasons, predictions and inputs."""
 
-import io
 import json
 import os
 from collections import Counter
@@ -22,12 +21,13 @@ from faithscope.inputs.checks import check_word, one_sentence
 from faithscope.inputs.folding import fold
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import refuse_query
-from faithscope.readers.log_entries import MISSING, AskedFields, Entry, field, has, input_text, opened, rationale_text
-from faithscope.readers.log_forms import FORMS, RECORDS, Form, any_holds
+from faithscope.readers.log_entries import AskedFields, Entry, entries
+from faithscope.readers.log_fields import field, input_text, opened, written
 from faithscope.visible import visible
 
 _NULLS = ("error", "drop", "key")
-_TRIED = 1000  # rows that are shown to readers
+_MISSING = "missing"  # the label of a missing answer that is kept
+_CHANGED = "The log cannot be read ({why}): pass dicts with input, answer and explanation."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,10 +64,8 @@ class Rationales:
         return len(self.predictions)
 
     def __repr__(self) -> str:
-        known = {"inputs": self.inputs, "ids": self.ids}
-        held = ["predictions", *(name for name, column in known.items() if any(item is not None for item in column))]
-        many = "rationale" if len(self) == 1 else "rationales"
-        return f"<{len(self):,} {many}, with {', '.join(held[:-1])}{' and ' * (len(held) > 1)}{held[-1]}>"
+        known = [name for name in ("inputs", "ids") if any(item is not None for item in getattr(self, name))]
+        return f"<{several(len(self), 'rationale', 'rationales')}, with {' and '.join(['predictions', *known])}>"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -78,13 +76,8 @@ class Rationales:
         """A pandas table with the columns id, input, prediction and rationale."""
         import pandas as pd
 
-        columns = {
-            "id": self.ids,
-            "input": self.inputs,
-            "prediction": self.predictions,
-            "rationale": self.reasons.texts,
-        }
-        return pd.DataFrame({name: list(column) for name, column in columns.items()})
+        rows = zip(self.ids, self.inputs, self.predictions, self.reasons.texts, strict=True)
+        return pd.DataFrame(list(rows), columns=["id", "input", "prediction", "rationale"])
 
     def input_table(self) -> Any:
         """Inputs that are dicts of features, or their JSON, as a pandas table: the rows of a measure of rules.
@@ -130,8 +123,8 @@ def read_rationales(
         Of Inspect: a log, samples, scores, or the table of ``samples_df``. Of MLflow: feedback, traces, or tables of
         ``search_traces`` and ``evaluate``. Of Phoenix: scores, or tables of evaluations or annotations. Of Langfuse:
         scores or traces. Chats, batch results and plain replies that are JSON with an answer and an explanation. Else
-        records or a table with an input, an answer and an explanation. The path of a .jsonl, .json or .csv file of any
-        of these.
+        records or a table with an input, an answer and an explanation. The path of a .jsonl or .json file of any of
+        these.
     name : str, optional
         Whose rationales, if the log holds those of several scorers or judges.
     answer : str, optional
@@ -167,23 +160,11 @@ def read_rationales(
         raise BadInput("The log holds no rows: pass one that holds rationales.")
     if all(isinstance(row, str) for row in rows):  # a model's replies, each a chat of one message
         rows = [{"messages": [{"role": "assistant", "content": reply}]} for reply in rows]
-    form, _, entries = _form_of(rows, asked.explanation)
-    said = f"Rows look like {form}, but cannot be read ({{why}}): pass dicts with input, answer and explanation."
-    with one_sentence(said):
+    with one_sentence(_CHANGED):
         listed, remarks = entries(rows, asked)
     _refuse_unknown(listed, asked, rows)
     kept, dropped = _present(_of_name(listed, asked.name), nulls)
     return _assembled(kept, (*remarks, *dropped), index_of(thing) if is_frame(thing) else None)
-
-
-def _form_of(rows: Sequence[Any], explanation: str | None) -> Form:
-    """The form that recognizes a row; the first rows may be of cases that failed.
-
-    If the caller names the field of the explanation, that is one of the rows, or of the replies in chats.
-    """
-    form = next((each for row in rows[:_TRIED] for each in FORMS if each[1](row)), RECORDS)
-    in_reply = form[0] == "chats" and not (explanation and any_holds(rows, explanation))
-    return form if explanation is None or in_reply else RECORDS
 
 
 # -- rows of a log ----------------------------------------------------------------------------------------------------
@@ -192,7 +173,7 @@ def _form_of(rows: Sequence[Any], explanation: str | None) -> Form:
 def _log_rows(thing: Any) -> list[Any]:
     """The rows of a log, whatever holds them: a file, a table, a column, a list, or an object that has one of these."""
     if isinstance(thing, str | os.PathLike):
-        return _log_rows(_read_file(thing))
+        return _log_rows(_read_file(Path(thing)))
     refuse_query(thing, "Rationales")
     if is_frame(thing):
         return _table_rows(thing)
@@ -204,7 +185,7 @@ def _log_rows(thing: Any) -> list[Any]:
         inner = field(thing, held)
         if is_frame(inner) or (isinstance(inner, list) and inner):
             return _log_rows(inner)
-    if isinstance(thing, Mapping) or any(recognizes(thing) for _, recognizes, _ in FORMS):
+    if isinstance(thing, Mapping) or hasattr(thing, "__dict__"):
         return [thing]
     raise WrongType(
         f"Rationales came as {type(thing).__module__}.{type(thing).__qualname__}, which is not known here: pass a list "
@@ -227,64 +208,41 @@ def _items(column: Any) -> list[Any]:
     return list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
 
 
-_LINES, _WHOLE, _CELLS = (".jsonl", ".ndjson"), (".json",), (".csv", ".tsv")
+_ENDINGS = (".jsonl", ".ndjson", ".json")
+_OTHERS = {
+    ".eval": " (pass inspect_ai.log.read_eval_log(path))",
+    ".csv": " (pass pd.read_csv(path, dtype=str))",
+    ".parquet": " (pass pd.read_parquet(path))",
+}
 
 
-def _read_file(path: Any) -> Any:
-    """The records of a file, or the JSON that it holds."""
-    place = Path(os.fspath(path))
-    ending = place.suffix.lower()
-    if ending not in (*_LINES, *_WHOLE, *_CELLS):
-        advice = " (read it with inspect_ai.log.read_eval_log, and pass that)" if ending == ".eval" else ""
-        known = ", ".join((*_LINES, *_WHOLE, *_CELLS))
-        raise BadInput(f"Rationales are read from files that end in {known}; got {str(place)!r}{advice}.")
+def _read_file(path: Path) -> Any:
+    """The JSON that a file holds: one value, or one per line."""
+    ending = path.suffix.lower()
+    if ending not in _ENDINGS:
+        raise BadInput(
+            f"Rationales are read from files that end in {', '.join(_ENDINGS)}; got {str(path)!r}"
+            f"{_OTHERS.get(ending, '')}."
+        )
     try:
-        content = place.read_bytes()
+        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except (OSError, ValueError) as why:
-        raise BadInput(f"The file {str(place)!r} cannot be read ({why}): pass the path of a log.") from None
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    if ending in _CELLS:
-        return _csv_table(place.name, content)
-    if ending in _WHOLE:  # one value, or one per line, as some exports called .json have it
-        try:
-            return json.loads(content, object_pairs_hook=once)
-        except (ValueError, RecursionError):
-            if content.lstrip()[:1] == b"[" or b"\n" not in content.strip():
-                return [_value(place.name, 1, content)]
-    return [_value(place.name, number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
+        raise BadInput(f"The file {str(path)!r} cannot be read ({why}): pass the path of a log.") from None
+    try:
+        return json.loads(content, object_pairs_hook=once)
+    except (ValueError, RecursionError):
+        lines = enumerate(content.split(b"\n"), 1)
+        return [_value(path.name, number, line) for number, line in lines if line.strip()]
 
 
 def _value(name: str, number: int, line: bytes) -> Any:
     try:
         return json.loads(line.decode(), object_pairs_hook=once)
-    except BadInput:
-        raise
     except (ValueError, RecursionError) as problem:
         why = "it nests too deeply" if isinstance(problem, RecursionError) else problem
-        what = "not UTF-8" if isinstance(problem, UnicodeDecodeError) else "no JSON"
-    raise BadInput(
-        f"Line {number:,} of {name} is {what} ({why}): mend it, or leave it out if the log was cut short."
-    ) from None
-
-
-def _csv_table(name: str, content: bytes) -> Any:
-    """The cells of a CSV file as texts; an empty one is missing."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    header = content.partition(b"\n")[0]
-    parse = csv.ParseOptions(
-        delimiter=max(",;\t", key=lambda sign: header.count(sign.encode())), newlines_in_values=True
-    )
-    try:
-        names = csv.read_csv(io.BytesIO(header + b"\n"), parse_options=parse).column_names
-        convert = csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
-        )
-        read = csv.ReadOptions(use_threads=False, block_size=max(1, len(content)))
-        return csv.read_csv(io.BytesIO(content), read, parse, convert)
-    except pa.ArrowInvalid as why:
-        raise BadInput(f"{name} is no CSV ({why}): mend it, or save the log as JSON lines.") from None
+        raise BadInput(
+            f"Line {number:,} of {name} is no JSON in UTF-8 ({why}): mend it, or leave it out if the log was cut short."
+        ) from None
 
 
 # -- which entries are measured: those of one name, with an answer and a rationale ------------------------------------
@@ -294,16 +252,13 @@ _PARTS = {"answer": "answer", "explanation": "rationale", "input": "input", "id"
 
 def _of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
     """The entries of one name: the one asked for, or the only one that has rationales."""
-    names = {entry.name: None for entry in listed if entry.name is not None}
-    told = [entry.name for entry in listed if entry.rationale is not None]
-    telling = list(dict.fromkeys(filter(None, told)))
+    names = list(dict.fromkeys(entry.name for entry in listed if entry.name is not None))
+    telling = list(dict.fromkeys(entry.name for entry in listed if entry.rationale is not None))
     if name is None:
         if len(telling) > 1:
-            shown = ", ".join(map(repr, telling[:12]))
-            raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={telling[0]!r}.")
-        if telling and None in told:
-            count = several(told.count(None), "rationale", "rationales")
-            raise BadInput(f"The log holds {count} of nobody beside those by {telling[0]!r}: pass name={telling[0]!r}.")
+            shown = ", ".join("nobody" if each is None else repr(each) for each in telling[:12])
+            first = next(filter(None, telling))
+            raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={first!r}.")
         name = next(iter(telling or names), None)
     elif name not in names:
         raise UnknownName(f"The log holds no rationales by {name!r}. {hint(name, names)}")
@@ -323,75 +278,73 @@ def _refuse_unknown(listed: Sequence[Entry], asked: AskedFields, rows: Sequence[
 
 def _present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
     """The entries with an answer and a rationale, and a remark on the others."""
-    missing = [entry for entry in listed if entry.answer is None or entry.rationale is None]
-    if not missing:
-        return list(listed), ()
-    count = f"{len(missing):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
-    what = " and ".join(f"its {word}" for word in ("answer", "rationale") if getattr(missing[0], word) is None)
     kept = [entry for entry in listed if entry.answer is not None and entry.rationale is not None]
-    if nulls == "error" and kept:
-        first = f"the first is row {missing[0].row}, without {what}"
-        raise BadInput(f'The log has {count}; {first}: pass nulls="drop" to leave such rows out.')
+    if len(kept) == len(listed):
+        return kept, ()
+    count = f"{len(listed) - len(kept):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
     if nulls == "key":
-        return list(listed), (f'{count} were kept, with an empty rationale or the answer "{MISSING}"',)
+        return list(listed), (f'{count} were kept, with an empty rationale or the answer "{_MISSING}"',)
     if not kept:
         raise BadInput(f"The log has {count}, so no row is left to measure: read one that holds both.")
+    if nulls == "error":
+        first = next(entry for entry in listed if entry.answer is None or entry.rationale is None)
+        what = " and ".join(f"its {word}" for word in ("answer", "rationale") if getattr(first, word) is None)
+        raise BadInput(
+            f"The log has {count}; the first is row {first.row}, without {what}: "
+            'pass nulls="drop" to leave such rows out.'
+        )
     return kept, (f"{count} were left out",)
 
 
 # -- entries as Rationales --------------------------------------------------------------------------------------------
 
-_JSON = "rationales that are no texts were written as JSON"
 
-
-def _assembled(kept: Sequence[Entry], remarks: tuple[str, ...], index: Any = None) -> Rationales:
+def _assembled(kept: Sequence[Entry], remarks: tuple[str, ...], index: Any) -> Rationales:
     """The parts of these entries, with what is to be said of them among the notes of the reasons.
 
     `index` has the labels of the rows of the log, if it is a table of pandas.
     """
-    texts = ["" if entry.rationale is None else rationale_text(entry.row, entry.rationale) for entry in kept]
-    about = to_objects([input_text(entry.input) for entry in kept])
-    ids = to_objects([entry.id for entry in kept])
-    as_json = any(not isinstance(entry.rationale, str | None) for entry in kept)
-    told = (*remarks, *((_JSON,) if as_json else ()), *_repeated_ids(ids), *_alike(kept))
-    labels = None if index is None else index[[entry.row for entry in kept]]
-    reasons = Reasons(texts)._with(about=about, remarks=told, index=labels)
+    ids, told = to_objects([entry.id for entry in kept]), list(remarks)
+    if any(not isinstance(entry.rationale, str | None) for entry in kept):
+        told.append("rationales that are no texts were written as JSON")
+    counts = Counter(repr(item) for item in ids if item is not None)
+    repeated = sum(count for count in counts.values() if count > 1)
+    if repeated:  # such as several epochs of a sample, which are not independent
+        rows = f"{repeated:,} of {len(ids):,} rows share their id with another row"
+        told.append(f"{rows}: pass clusters=rationales.ids to a measure")
     answers = list(map(_answer, kept))
-    if None in answers and MISSING in answers:
-        raise BadInput(f'An answer is {MISSING!r} already, so missing ones cannot be kept: pass nulls="drop".')
-    predictions = to_vector([MISSING if given is None else given for given in answers], "Predictions")
+    first: dict[str, str] = {}
+    for text in dict.fromkeys(answer for answer in answers if isinstance(answer, str)):
+        other = first.setdefault(fold(text), text)
+        if other is not text and fold(text):
+            pair = f"{visible(repr(other))[:40]} and {visible(repr(text))[:40]}"
+            told.append(f"answers such as {pair} are different predictions: write them alike if they mean the same")
+            break
+    if None in answers and _MISSING in answers:
+        raise BadInput(f'An answer is {_MISSING!r} already, so missing ones cannot be kept: pass nulls="drop".')
+    predictions = to_vector([_MISSING if given is None else given for given in answers], "Predictions")
+    about = to_objects([input_text(entry.input) for entry in kept])
+    labels = None if index is None else index[[entry.row for entry in kept]]
+    reasons = Reasons(list(map(_text, kept)))._with(about=about, remarks=tuple(told), index=labels)
     return Rationales(reasons, predictions, to_objects([entry.input for entry in kept]), ids)
+
+
+def _text(entry: Entry) -> str:
+    """The rationale as a text; one that is an object or a list of JSON as its JSON."""
+    given = entry.rationale
+    if given is None or isinstance(given, str):
+        return given or ""
+    if isinstance(given, Mapping | list | tuple):
+        return written(given)
+    raise WrongType(f"Row {entry.row} has {given!r} ({type(given).__name__}) as its rationale: rationales are texts.")
 
 
 def _answer(entry: Entry) -> Any:
     """The answer, which is one value."""
-    if isinstance(entry.answer, Mapping) or has(entry.answer, "__dataclass_fields__"):
-        keys = list(entry.answer) if isinstance(entry.answer, Mapping) else []
-        inside = f", such as answer='value.{keys[0]}' of a field called 'value'" if keys else ""
-        raise WrongType(f"The answer at row {entry.row} has several parts ({entry.answer!r}): choose one{inside}.")
-    if isinstance(entry.answer, list | tuple | set | np.ndarray):
+    given = entry.answer
+    if isinstance(given, Mapping | list | tuple | set | np.ndarray) or hasattr(given, "__dataclass_fields__"):
+        inside = f", such as answer='value.{next(iter(given))}'" if isinstance(given, Mapping) and given else ""
         raise WrongType(
-            f"The answer at row {entry.row} is a list ({entry.answer!r}): name a field that holds one value, or pass a "
-            "table if these are columns."
+            f"The answer at row {entry.row} has several parts ({given!r}): name a field that holds one value{inside}."
         )
-    return entry.answer
-
-
-def _repeated_ids(ids: Any) -> tuple[str, ...]:
-    """A remark if rows are of the same case, such as several epochs of a sample: they are not independent."""
-    texts = [repr(item) for item in ids if item is not None]
-    rows = sum(count for count in Counter(texts).values() if count > 1)
-    told = f"{rows:,} of {len(ids):,} rows share their id with another row: pass clusters=rationales.ids to a measure"
-    return (told,) if rows else ()
-
-
-def _alike(kept: Sequence[Entry]) -> tuple[str, ...]:
-    """A remark if answers differ in nothing but case, punctuation and white space: they are different predictions."""
-    texts = dict.fromkeys(entry.answer for entry in kept if isinstance(entry.answer, str))
-    first: dict[str, str] = {}
-    for text in texts:
-        other = first.setdefault(fold(text), text)
-        if other is not text and fold(text):
-            pair = f"{visible(repr(other))[:40]} and {visible(repr(text))[:40]}"
-            return (f"answers such as {pair} are different predictions: write them alike if they mean the same",)
-    return ()
+    return given

@@ -1,6 +1,8 @@
 """read(): whatever a caller holds as `Explanations`; as_explanations(): the same, at every door of the package."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,16 +10,17 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.rule_json import Unreadable, is_structured, json_value, structured_rules
+from faithscope.explanations.rule_json import is_structured, once, structured_rules
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
-from faithscope.readers.wanted import ClassIndex, Wanted, one_per_row, rows_of_objects
+from faithscope.readers.wanted import ClassIndex, Wanted
 
 _CHANGED = (
     "Explanations look like those of {}, but cannot be read ({{why}}): they were changed, or are of a version that is "
     "not known here. Pass their numbers as fs.Importances(values)."
 )
+_HOLDERS = ("cf_examples_list", "sequence_attributions", "explanations")  # of dice-ml, inseq, calibrated-explanations
 
 
 def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, features: Any = None) -> Explanations:
@@ -29,7 +32,7 @@ def read(thing: Any, *, class_index: ClassIndex = None, top: int | None = None, 
     Parameters
     ----------
     thing : object
-        Objects of shap, shapiq, lime, anchor-exp, alibi, dice-ml, InterpretML, captum, Quantus, inseq, ferret,
+        Objects of shap, lime, anchor-exp, alibi, dice-ml, InterpretML, captum, Quantus, inseq, ferret,
         interpreto, transformers-interpret, PyXAI or calibrated-explanations, or a list of them, one per row; tensors
         of torch, TensorFlow or JAX; scipy's sparse matrices; dicts of a number per feature; conditions as dicts with
         the keys feature, op and value, or lists of them; sets of words; arrays and tables.
@@ -69,94 +72,115 @@ def as_explanations(given: Any, wanted: Wanted | None = None) -> Explanations:
     """
     wanted = wanted or Wanted()
     if isinstance(given, Importances):
-        wanted.refuse_class("these importances were read before")
+        wanted.refuse("these importances were read before", "class_index")
         return wanted.ordered(given)
     if isinstance(given, Explanations):
-        wanted.refuse_all(given.kind)
+        wanted.refuse(f"these are {given.kind}")
         return given
-    for library, recognizes, reads in READERS:
-        if recognizes(given):
-            with one_sentence(_CHANGED.format(library)):
-                found = reads(given, wanted)
-            break
-    else:
-        found = arrays.read(given, wanted)
+    found = _of_library(given, wanted)
+    found = arrays.read(given, wanted) if found is None else found
     index = index_of(given) if found.index is None else None
     return found if index is None or len(index) != len(found) else found._with(index=index)
 
 
-# -- InterpretML --------------------------------------------------------------------------------------------------
+def _of_library(given: Any, wanted: Wanted) -> Explanations | None:
+    """Objects that a library made, one or one per row, read by the first line of the table that knows them."""
+    holder = next((name for name in _HOLDERS if isinstance(getattr(given, name, None), list)), None)
+    held = given if holder is None else getattr(given, holder)
+    column = getattr(held, "dtype", None) == np.dtype("O") and np.ndim(held) == 1
+    rows = held if column or isinstance(held, list | tuple) else [held]
+    if holder is not None and not rows:
+        raise BadInput(f"There are no explanations in this {type(given).__name__}: explain at least one row.")
+    first = _opened(next((item for item in rows if not _is_empty(item)), next(iter(rows), None)))
+    for library, recognizes, reads in READERS:
+        if recognizes(first):
+            with one_sentence(_CHANGED.format(library)):
+                return reads(_alike(rows, library, recognizes), wanted)
+    return None
 
 
-def _is_interpret(thing: Any) -> bool:
-    """Whether this is what ``explain_local`` gives; arrays of ``eval_terms`` are read as any array."""
-    return hasattr(thing, "explanation_type") and hasattr(thing, "selector") and callable(getattr(thing, "data", None))
+def _is_empty(item: Any) -> bool:
+    return isinstance(item, Mapping | list) and not item
 
 
-def _read_interpret(thing: Any, wanted: Wanted) -> Explanations:
-    """Importances over terms, interactions included, one row for each row explained."""
-    if thing.explanation_type != "local":
-        raise BadInput("This explanation of InterpretML is a global one: pass ebm.explain_local(X), one per row.")
-    rows = thing.data(-1)["specific"]
-    if not rows:
-        raise BadInput("This explanation of InterpretML has no rows: explain at least one.")
-    names = [str(name) for name in rows[0]["names"]]
-    scores = np.array([np.asarray(row["scores"], np.float64) for row in rows])
-    if scores.ndim < 3:
-        scores, remarks = arrays.of_two(scores, wanted)
-        return wanted.importances(scores, names, *remarks)
-    titles = [str(label) for label in rows[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
-    outputs = scores.sum(axis=1) + np.array([np.sum(row["extra"]["scores"], axis=0) for row in rows])
-    return arrays.of_classes(scores, names, titles, wanted, outputs)
-
-
-def _interactions(thing: Any) -> list[Any]:
-    """What shapiq gives, an object per row, of one or of a list; none of anything else."""
-    return rows_of_objects(thing, "get_n_order_values", "max_order")
-
-
-def _read_interactions(thing: Any, wanted: Wanted) -> Explanations:
-    """Importances of single features."""
-    rows = _interactions(thing)
-    wanted.refuse_class("these values are of the class that shapiq was made for")
-    left = any(row.max_order > 1 for row in rows)
-    remarks = ("interactions of several features are left out: these are values of single ones",) if left else ()
-    return wanted.importances(np.array([row.get_n_order_values(1) for row in rows]), None, *remarks)
-
-
-# -- conditions as dicts, {"feature", "op", "value"}, or their JSON, one rationale per row ---------------------------
-
-
-def _are_conditions(thing: Any) -> bool:
-    """Whether the first row that holds anything is such a dict, a list of them, or the JSON of either and no more."""
-    first = next((row for row in one_per_row(thing) if not isinstance(row, str | Mapping | list) or row), None)
-    if not isinstance(first, str):
-        return is_structured(first)
+def _opened(item: Any) -> Any:
+    """What the JSON text of an object, or of a list of them, holds, each key once; anything else as it is."""
+    if not isinstance(item, str) or item.lstrip()[:1] not in ("{", "["):
+        return item
     try:
-        return first.lstrip()[:1] in ("{", "[") and is_structured(json_value(first))
-    except Unreadable:
-        return False
+        held = json.loads(item, object_pairs_hook=once)
+    except (ValueError, RecursionError):
+        return item
+    return held if isinstance(held, dict) or (held and all(isinstance(each, dict) for each in held)) else item
 
 
-def _read_conditions(thing: Any, wanted: Wanted) -> Explanations:
+def _alike(items: Iterable[Any], library: str, recognizes: Callable[[Any], bool]) -> list[Any]:
+    """The objects of one library, one per row; empty rows, and texts with conditions, are for the reader to judge."""
+    rows = list(map(_opened, items))
+    for row, item in enumerate(rows):
+        if not (recognizes(item) or _is_empty(item) or (library == "conditions" and isinstance(item, str))):
+            raise BadInput(
+                f"Row {row} is a {type(item).__name__}, and not of the kind of other rows ({library}): pass one kind "
+                "of explanation for all rows."
+            )
+    return rows
+
+
+# -- the table --------------------------------------------------------------------------------------------------------
+
+
+def _having(*attributes: str) -> Callable[[Any], bool]:
+    return lambda item: all(hasattr(item, name) for name in attributes)
+
+
+def _interpret(rows: Sequence[Any], wanted: Wanted) -> Explanations:
+    """Importances over terms, interactions included, one row for each row that ``explain_local`` explained."""
+    (local,) = rows
+    if local.explanation_type != "local":
+        raise BadInput("This explanation of InterpretML is a global one: pass ebm.explain_local(X), one per row.")
+    held = local.data(-1)["specific"]
+    names = [str(name) for name in held[0]["names"]]
+    scores = np.array([np.asarray(row["scores"], np.float64) for row in held])
+    if scores.ndim < 3:
+        scores, told = wanted.of_two(scores)
+        return wanted.importances(scores, names, *told)
+    titles = [str(label) for label in held[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
+    outputs = scores.sum(axis=1) + np.array([np.sum(row["extra"]["scores"], axis=0) for row in held])
+    return wanted.of_classes(scores, names, titles, outputs)
+
+
+def _texts(parts: Callable[[Any, Wanted], tokens.Parts], rows: Sequence[Any], wanted: Wanted) -> Explanations:
+    """The largest words of texts, from the tokens of each and their numbers."""
+    pairs = [parts(row, wanted) for row in rows]
+    return tokens.highlighted([words for words, _ in pairs], [scores for _, scores in pairs], wanted)
+
+
+def _conditions(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """Rules over the features that the caller names, or those that conditions name."""
-    wanted.refuse_class("these are rules")
-    wanted.refuse_top("conditions")
-    return structured_rules(one_per_row(thing), wanted.features, "error")
+    wanted.refuse("these are rules", "class_index", "top")
+    return structured_rules(rows, wanted.features, "error")
 
 
-Reader = tuple[str, Callable[[Any], bool], Callable[[Any, Wanted], Explanations]]
+def _are_conditions(item: Any) -> bool:
+    """Whether these are conditions as dicts, {"feature", "op", "value"}; lists of three are read otherwise."""
+    holds = isinstance(item, Mapping) or (isinstance(item, list) and any(isinstance(each, Mapping) for each in item))
+    return holds and is_structured(item)
 
-READERS: tuple[Reader, ...] = (  # the first that recognizes a thing reads it
+
+Reader = tuple[str, Callable[[Any], bool], Callable[[Sequence[Any], Wanted], Explanations]]
+
+READERS: tuple[Reader, ...] = (  # the first that recognizes the first row reads all
     ("shap", shap.recognizes, shap.read),
     ("lime", lime.recognizes, lime.read),
     ("anchors", rules.are_anchors, rules.read_anchors),
     ("dice", dice.recognizes, dice.read),
     ("pyxai", rules.are_pyxai, rules.read_pyxai),
     ("calibrated", rules.are_calibrated, rules.read_calibrated),
-    ("interpret", _is_interpret, _read_interpret),
-    ("shapiq", lambda thing: bool(_interactions(thing)), _read_interactions),
-    *tokens.READERS,
-    ("structured", _are_conditions, _read_conditions),
+    ("interpret", _having("explanation_type", "selector", "data"), _interpret),
+    ("captum", _having("seq_attr", "input_tokens"), partial(_texts, tokens.captum)),
+    ("ferret", _having("tokens", "scores", "explainer"), partial(_texts, tokens.ferret)),
+    ("inseq", _having("source_attributions", "target"), partial(_texts, tokens.inseq)),
+    ("interpreto", _having("elements", "attributions"), partial(_texts, tokens.interpreto)),
+    ("conditions", _are_conditions, _conditions),
     ("mappings", pairs.recognizes, pairs.read),
 )

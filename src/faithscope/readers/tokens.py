@@ -1,20 +1,20 @@
 """Tokens with a number each, of captum, ferret, inseq and interpreto, as highlights of the words largest in size."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import Explanations
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.tokenizers import split_lower_words, split_words
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.tensors import to_host
-from faithscope.readers.arrays import one_class
-from faithscope.readers.wanted import TOP, Wanted, rows_of_objects
+from faithscope.readers.wanted import Wanted
 
+_TOP = 5  # words that are highlighted if the caller does not say how many
+_ONE = "these explanations are of one class"
 _SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK|BOS|EOS)\]|<[^<>\s]*>|<\|[^|]*\|>")
 _STARTS = ("Ġ", "▁")  # before the first piece of a word, in byte-pair and SentencePiece vocabularies
 _CONTINUES = "##"  # before a later piece of a word, in WordPiece vocabularies
@@ -37,7 +37,7 @@ def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[Array], wanted
     """
     weighed = [_weighed(row, *pair) for row, pair in enumerate(zip(tokens, scores, strict=True))]
     lower = not any(word != word.lower() for words in weighed for word in words)
-    top = wanted.top or TOP
+    top = wanted.top or _TOP
     largest = [
         sorted((word for word, size in words.items() if size), key=lambda word: -abs(words[word]))[:top]
         for words in weighed
@@ -48,7 +48,9 @@ def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[Array], wanted
 
 def _weighed(row: int, tokens: Iterable[str], scores: Array) -> dict[str, float]:
     """Every word of a text with the sum of its tokens' numbers, in the order of the text."""
-    pieces, numbers = list(map(str, tokens)), np.asarray(scores, np.float64).reshape(-1)
+    pieces, numbers = list(tokens), np.asarray(scores, np.float64).reshape(-1)
+    if not all(isinstance(piece, str) for piece in pieces):
+        raise BadInput(f"The tokens of row {row} are no texts: decode them first.")
     if len(pieces) != len(numbers):
         raise BadInput(f"Row {row} has {len(pieces)} tokens but {len(numbers)} numbers: pass one number per token.")
     if not np.isfinite(numbers).all():
@@ -78,8 +80,24 @@ def _joined(pieces: Sequence[str], numbers: Sequence[float]) -> list[tuple[str, 
     return words
 
 
-def _sequence(row: Any, *_: Any) -> Parts:
+# -- libraries: the tokens of the object of one text, and a number for each -------------------------------------------
+
+
+def captum(row: Any, wanted: Wanted) -> Parts:
+    """Of `LLMAttributionResult`: what the whole answer owes to each token of the prompt."""
+    wanted.refuse(_ONE, "class_index")
+    return row.input_tokens, to_host(row.seq_attr)
+
+
+def ferret(row: Any, wanted: Wanted) -> Parts:
+    """Of ferret: the scores of one method, for one target."""
+    wanted.refuse(_ONE, "class_index")
+    return row.tokens, np.asarray(row.scores)
+
+
+def inseq(row: Any, wanted: Wanted) -> Parts:
     """Of inseq: tokens of the source, or of the prompt if there is no source, over all that was generated."""
+    wanted.refuse(_ONE, "class_index")
     if row.source_attributions is not None:
         tokens, values = row.source, to_host(row.source_attributions)
     else:  # a model without an encoder: what was generated is explained by the prompt before it
@@ -90,43 +108,7 @@ def _sequence(row: Any, *_: Any) -> Parts:
     return [str(getattr(token, "token", token)) for token in tokens], np.nansum(values, axis=1)
 
 
-def _elements(row: Any, number: int, wanted: Wanted) -> Parts:
+def interpreto(row: Any, wanted: Wanted) -> Parts:
     """Of interpreto: attributions are (elements,) or (classes, elements)."""
-    if not isinstance(row.elements, list | tuple) or not all(isinstance(part, str) for part in row.elements):
-        raise BadInput(f"The elements of row {number} are no texts: decode them into tokens first.")
     values = to_host(row.attributions)
-    if values.ndim > 1:
-        values = values[one_class(wanted, len(values), "These attributions")]
-    return row.elements, values
-
-
-# By library: the attributes of the object of one text, and its tokens with their numbers.
-_LIBRARIES: dict[str, tuple[tuple[str, ...], Callable[[Any, int, Wanted], Parts]]] = {
-    "captum": (("seq_attr", "input_tokens"), lambda row, *_: (row.input_tokens, to_host(row.seq_attr))),
-    "ferret": (("tokens", "scores", "explainer"), lambda row, *_: (row.tokens, np.asarray(row.scores))),
-    "inseq": (("source_attributions", "target"), _sequence),
-    "interpreto": (("elements", "attributions"), _elements),
-}
-
-
-def _of(library: str, attributes: tuple[str, ...], parts: Callable[[Any, int, Wanted], Parts]) -> tuple[str, Any, Any]:
-    """The line of a library in the table of readers; inseq's output holds its objects as ``sequence_attributions``."""
-
-    def recognizes(thing: Any) -> bool:
-        held = library == "inseq" and hasattr(thing, "sequence_attributions")
-        return held or bool(rows_of_objects(thing, *attributes))
-
-    def read(thing: Any, wanted: Wanted) -> Explanations:
-        held = getattr(thing, "sequence_attributions", None) if library == "inseq" else None
-        rows = rows_of_objects(thing, *attributes) if held is None else list(held)
-        if not rows:
-            raise BadInput("There are no sequences in this output of inseq: attribute at least one.")
-        if parts is not _elements:
-            wanted.refuse_class("these explanations are of one class")
-        pairs = [parts(row, number, wanted) for number, row in enumerate(rows)]
-        return highlighted([tokens for tokens, _ in pairs], [scores for _, scores in pairs], wanted)
-
-    return library, recognizes, read
-
-
-READERS = [_of(library, *known) for library, known in _LIBRARIES.items()]
+    return row.elements, values[wanted.position(len(values), "These attributions")] if values.ndim > 1 else values

@@ -1,5 +1,6 @@
-"""Wanted: what a caller asks of a reader, checked once; and objects of other libraries, one per row."""
+"""Wanted: what a caller asks of a reader, checked once: the class, the number of words, the features in their order."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -7,14 +8,16 @@ from typing import Any, Literal
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.importances import Importances
-from faithscope.inputs.array_types import Array, Ints, Names
+from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
+from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import to_items
+from faithscope.inputs.axes import are_interactions
 from faithscope.inputs.checks import check_whole
+from faithscope.inputs.columns import default_names
 from faithscope.inputs.hints import hint
 
 ClassIndex = int | Literal["predicted"] | None
-TOP = 5  # tokens that are highlighted if the caller does not say how many
+_PREDICTED = "fs.read(explanations, class_index='predicted')"
 
 
 @dataclass(frozen=True)
@@ -42,28 +45,17 @@ class Wanted:
             class_index = check_whole(class_index, "class_index", 0)
         names = None if features is None else tuple(map(str, to_items(features, "features")))
         if names is not None and len(set(names)) < len(names):
-            raise BadInput(f"features names {_repeated(names)!r} twice: give each feature once.")
+            raise BadInput(f"features names {max(names, key=names.count)!r} twice: give each feature once.")
         return cls(class_index, None if top is None else check_whole(top, "top"), names)
 
-    def refuse_class(self, why: str) -> None:
-        """Raise if a class was chosen of explanations that have no choice of classes."""
-        if self.class_index is not None:
-            raise BadInput(f"class_index={self.class_index!r} chooses among classes, but {why}: leave it out.")
-
-    def refuse_top(self, what: str) -> None:
-        """Raise if a number of tokens was asked of what has none."""
-        if self.top is not None:
-            raise BadInput(f"top= chooses tokens of a text, and these are {what}: leave it out.")
-
-    def refuse_all(self, what: str) -> None:
-        """Raise if anything was asked of explanations that are read as they are."""
-        self.refuse_class(f"these are {what}")
-        for name, value in {"top": self.top, "features": self.features}.items():
-            if value is not None:
-                raise BadInput(f"{name}= does not apply to {what}: leave it out.")
+    def refuse(self, why: str, *options: str) -> None:
+        """Raise if one of these options, or any at all, was asked of explanations that have no such choice."""
+        for option in options or ("class_index", "top", "features"):
+            if (value := getattr(self, option)) is not None:
+                raise BadInput(f"{option}={value!r} does not apply, since {why}: leave it out.")
 
     def importances(self, values: Any, names: Sequence[str] | None = None, *remarks: str, **known: Any) -> Importances:
-        """Importances of some features, in the order that the caller asks for.
+        """Importances of the features that the caller asks for, in that order.
 
         Parameters
         ----------
@@ -75,102 +67,104 @@ class Wanted:
         **known
             Further attributes of `Importances`.
         """
-        if self.top is not None:
-            raise BadInput(
-                "top= chooses tokens of a text, and these are importances of features: leave it out, and pass "
-                f"discretizer=fs.SignOfTop({self.top}) to a measure."
-            )
-        shape = tuple(getattr(values, "shape", ()))
-        nameless = names is None and len(shape) == 2 and not hasattr(values, "columns")
-        if nameless and self.features is not None and shape[1] == len(self.features):
-            names = self.features
+        why = (
+            f"these are importances of features, of which discretizer=fs.SignOfTop({self.top}) keeps some in a measure"
+        )
+        self.refuse(why, "top")
         return self.ordered(Importances(values, names))._with(remarks=remarks, **known)
-
-    def per_class(self, values: Array, names: Sequence[str] | None) -> "tuple[Array, Any, Wanted]":
-        """An array (n, features, classes) in the order of the features asked for, their names, and what is left to ask.
-
-        Features are chosen before classes are put one after the other, which gives them longer names.
-        """
-        left = replace(self, features=None)
-        if self.features is None:
-            return values, names, left
-        if names is None:
-            if values.shape[1] != len(self.features):
-                raise self._too_few(values.shape[1])
-            return values, self.features, left
-        return values[:, _places(names, self.features)], self.features, left
 
     def ordered(self, given: Importances) -> Importances:
         """These importances with the features that the caller asks for, in that order."""
-        if self.features is None or given.names == self.features:
+        if self.features is None:
             return given
-        if given.names is None:
-            raise self._too_few(given.values.shape[1])
-        return given._with(values=given.values[:, _places(given.names, self.features)], names=self.features)
+        values, names = self._chosen(given.values, given.names)
+        return given._with(values=values, names=names)
 
-    def _too_few(self, columns: int) -> BadInput:
-        many = len(self.features or ())
-        classes, rest = divmod(columns, many + 1)
-        biased = classes > 1 and not rest
-        advice = f": if they are {classes} classes with a bias each (LightGBM), choose one, class_index=1" * biased
-        return BadInput(f"features= has {many} names, but importances have {columns} columns{advice}.")
+    def of_classes(
+        self,
+        values: Array,
+        names: Sequence[str] | None = None,
+        titles: Sequence[Any] | None = None,
+        outputs: Array | None = None,
+        *remarks: str,
+    ) -> Importances:
+        """The importances of the classes wanted.
+
+        Parameters
+        ----------
+        values : (n, features, classes) array
+        names, titles : sequence, optional
+            The features and the classes, as the library names them.
+        outputs : (n, classes) array, optional
+            What the model says of each class, if that is known: the largest is the predicted one.
+        *remarks : str
+        """
+        if are_interactions(values):
+            raise BadInput(
+                f"Importances have shape {values.shape}, symmetric, as interactions of features are (shap): sum them "
+                "first, explanations.values.sum(axis=2)."
+            )
+        values, names = self._chosen(values, names)  # before classes stand one after the other, with longer names
+        rows, features, classes = values.shape
+        titles = range(classes) if titles is None else titles
+        left = replace(self, features=None)
+        if self.class_index == "predicted" and outputs is not None:
+            return left.importances(values[np.arange(rows), :, outputs.argmax(axis=1)], names, *remarks, OWN_CLASSES)
+        if self.class_index is None and classes > 2:
+            crossed = [f"{name} | class {title}" for title in titles for name in names or default_names(features)]
+            flat = values.transpose(0, 2, 1).reshape(rows, -1)
+            return left.importances(flat, crossed, *remarks, side_by_side(classes, _PREDICTED))
+        place = self.position(classes, "Importances")
+        told = (f"importances are those of class {titles[place]}",) if self.class_index is None and classes == 2 else ()
+        return left.importances(values[:, :, place], names, *remarks, *told, label=label_named(titles[place]))
+
+    def position(self, classes: int, what: str) -> int:
+        """The position of the class wanted of so many: by default class 1 of two; raises if there are more."""
+        index = self.class_index
+        if index == "predicted":
+            raise BadInput(
+                f"class_index='predicted' needs the predictions, which are not part of these {what.lower()}: take the "
+                "rows' own, values[np.arange(len(values)), :, predicted], as an array."
+            )
+        if index is None and classes <= 2:
+            return classes - 1
+        if index is None or index >= classes:
+            raise BadInput(
+                f"{what} are of {classes} classes: choose one, class_index=0 to {classes - 1}; got {index!r}."
+            )
+        return index
+
+    def of_two(self, values: Array) -> tuple[Array, tuple[str, ...]]:
+        """One number per feature as that of the class wanted of two, and how it was read: class 0 turns the sign."""
+        if self.class_index is None:
+            return values, ()
+        if self.class_index not in (0, 1):
+            self.refuse("there is one number per feature, of one class or of class 1 of two", "class_index")
+        how = "as they are" if self.class_index else "with the other sign"
+        told = f"importances were taken for those of class 1 of two, and read {how} for class {self.class_index}"
+        return (values if self.class_index else 0 - values), (told,)
+
+    def _chosen(self, values: Array, names: Sequence[str] | None) -> tuple[Array, Sequence[str] | None]:
+        """The features that the caller asks for, along the second axis, and their names."""
+        wanted = self.features
+        if wanted is None:
+            return values, names
+        if names is None:
+            if values.shape[1] != len(wanted):
+                raise BadInput(
+                    f"features= has {len(wanted)} names, but importances have {values.shape[1]} columns: name each "
+                    "one. If they are several classes with a bias each (LightGBM), choose one, class_index=1."
+                )
+            return values, wanted
+        places = {name: place for place, name in enumerate(names)}
+        missing = next((name for name in wanted if name not in places), None)
+        if missing is not None:
+            raise BadInput(f"features= names {missing!r}, which these importances lack. {hint(missing, names)}")
+        if len(places) < len(names):
+            raise BadInput("Several columns of these importances have one name: rename them before choosing by name.")
+        return values[:, [places[name] for name in wanted]], wanted
 
 
-def _places(names: Sequence[str], wanted: Sequence[str]) -> Ints:
-    """The positions of these features among names that are all different."""
-    if len(set(names)) < len(names):
-        raise BadInput(
-            f"Two columns of these importances are named {_repeated(names)!r}: rename one before choosing by name."
-        )
-    places = {name: place for place, name in enumerate(names)}
-    missing = next((name for name in wanted if name not in places), None)
-    if missing is not None:
-        raise BadInput(f"features= names {missing!r}, which these importances lack. {hint(missing, names)}")
-    return np.array([places[name] for name in wanted], np.int64)
-
-
-def _repeated(names: Sequence[str]) -> str:
-    return next(name for place, name in enumerate(names) if name in names[:place])
-
-
-def one_per_row(thing: Any) -> list[Any]:
-    """The objects of a list, a tuple or a column, one per row; none if this is no list of objects.
-
-    Examples
-    --------
-    >>> one_per_row(({"age": 0.3}, {"age": 0.1})), one_per_row("text"), one_per_row(np.zeros(3))
-    ([{'age': 0.3}, {'age': 0.1}], [], [])
-    """
-    return list(thing) if _is_list(thing) else []
-
-
-def first_of(thing: Any) -> Any:
-    """The first object of a list, one per row; None if this is no list of objects, or an empty one."""
-    return next(iter(thing), None) if _is_list(thing) else None
-
-
-def _is_list(thing: Any) -> bool:
-    if isinstance(thing, list | tuple):
-        return True
-    return bool(getattr(thing, "dtype", None) == np.dtype("O") and np.ndim(thing) == 1)
-
-
-def rows_of_objects(thing: Any, *attributes: str) -> list[Any]:
-    """The objects that have all these attributes, one per row, of one object or a list; none if they have not.
-
-    If the first of a list has them, all must.
-    """
-
-    def known(item: Any) -> bool:
-        return all(hasattr(item, name) for name in attributes)
-
-    if not known(first_of(thing) if _is_list(thing) else thing):
-        return []
-    rows = one_per_row(thing) or [thing]
-    odd = next((row for row, item in enumerate(rows) if not known(item)), None)
-    if odd is not None:
-        raise BadInput(
-            f"Row {odd} is a {type(rows[odd]).__name__}, but row 0 is a {type(rows[0]).__name__}: pass one kind of "
-            "explanation for all rows."
-        )
-    return rows
+def label_named(title: Any) -> str | None:
+    """The label that a library names; None for a number, or a word with a number, which name only its place."""
+    return None if not isinstance(title, str) or re.fullmatch(r"(\w+ )?\d+", title.strip()) else title

@@ -3,31 +3,45 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from faithscope.explanations.base import readable
 
-_MEASURED = frozenset(["value", "low", "high", "unverifiable", "verified", "chance", "n"])
-_MEASURED_LOCALLY = frozenset(["others", "agreeing", "seen"])
-_SETTINGS = frozenset(
-    ["name", "explainer", "discretizer", "subject", "method", "agreement", "confidence", "seed", "every", "n"]
-)
+_MEASURED = {"value", "low", "high", "unverifiable", "verified", "chance", "n", "others", "agreeing", "seen"}
+_SETTINGS = {"name", "explainer", "discretizer", "subject", "method", "agreement", "confidence", "seed", "every", "n"}
 _BY_GROUP = ("sufficiency_populations", "necessity_populations")
-_NOT_ASKED = frozenset([*_BY_GROUP, "populations", "windows", "differences", "difference", "backtest"])
-_NO_NUMBERS = frozenset(["seed", "confidence", "mean", "prediction", "group", "a", "b", "window"])
+_NO_NUMBERS = {"seed", "confidence", "mean", "prediction", "group", "a", "b", "window"}
+_NOT_ASKED = {
+    *_BY_GROUP,
+    "populations",
+    "windows",
+    "differences",
+    "difference",
+    "backtest",
+    *("others", "agreeing", "seen"),
+}
 _SHORTER = {"evaluations": "", "groups": "", "estimates": "", "estimate": ""} | dict.fromkeys(_BY_GROUP, "populations")
 _UNNAMEABLE = re.compile(r"[^\w \-:]")
 _LONGEST = 80  # characters of one part of a name
 
 
-@dataclass(frozen=True)
-class FlatNumber:
+class FlatNumber(NamedTuple):
     """One number under its name; None if it is undefined. `step` counts windows of time and points of a curve."""
 
     name: str
     value: float | None
     step: int = 0
+
+
+class _Leaf(NamedTuple):
+    """A value that is neither a mapping nor a list: its path, its own name, its place in a list, and what it is of."""
+
+    path: str
+    name: str
+    value: Any
+    step: int
+    listed: bool
+    measured: bool  # one of the numbers of a measure
 
 
 def flat_numbers(told: Mapping[str, Any], prefix: str) -> Iterator[FlatNumber]:
@@ -48,9 +62,11 @@ def flat_numbers(told: Mapping[str, Any], prefix: str) -> Iterator[FlatNumber]:
     [('faithscope.consistency.value', 0.67), ('faithscope.consistency.low', 0.0)]
     """
     for leaf in _leaves(told, (prefix,)):
-        if leaf.is_number():
-            value = leaf.value
-            yield FlatNumber(leaf.path, None if value is None or not math.isfinite(value) else float(value), leaf.step)
+        value, undefined = leaf.value, leaf.value is None and leaf.name not in _NOT_ASKED
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        known = leaf.name in _MEASURED if leaf.measured else leaf.name not in _NO_NUMBERS
+        if known and (number or undefined):
+            yield FlatNumber(leaf.path, float(value) if number and math.isfinite(value) else None, leaf.step)
 
 
 def settings(told: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
@@ -60,45 +76,24 @@ def settings(told: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
             yield leaf.path, str(leaf.value)
 
 
-class _Leaf(NamedTuple):
-    """A value that is neither a mapping nor a list: its path, its own name, whose it is, and its place in a list."""
-
-    path: str
-    name: str
-    value: Any
-    told: Mapping[str, Any] = {}
-    step: int = 0
-    listed: bool = False
-
-    def is_number(self) -> bool:
-        """Whether it is a measured number; None is one that is undefined."""
-        if self.value is None:
-            return self.name not in _NOT_ASKED | _NO_NUMBERS and ("measure" not in self.told or self.name in _MEASURED)
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or self.name in _NO_NUMBERS:
-            return False
-        return "measure" not in self.told or self.name in _MEASURED | _MEASURED_LOCALLY
-
-
 def _leaves(told: Mapping[str, Any], path: tuple[str, ...], step: int = 0, listed: bool = False) -> Iterator[_Leaf]:
     """All values; of a list named by group, discretizer or pair if it has such names, otherwise counted as steps."""
-    if "measure" in told:  # these are the numbers of a measure, whose name ends the path
-        path = _longer(path, *nameable([told["measure"]]))
+    measured = "measure" in told  # these are the numbers of a measure, whose name ends the path
+    path = _longer(path, *nameable([told["measure"]])) if measured else path
     for label, (name, value) in zip(nameable(list(told)), told.items(), strict=True):
         further = _longer(path, _SHORTER.get(name, label))
         if isinstance(value, Mapping):
             yield from _leaves(value, further, step, listed)
         elif not isinstance(value, list):
-            yield _Leaf(".".join([*path, label]), name, value, told, step, listed)
-        elif not (name in ("differences", "lower") and "groups" in told):
+            yield _Leaf(".".join([*path, label]), name, value, step, listed, measured)
+        elif "groups" not in told or name not in ("differences", "lower"):
             names = [_name_of(item) if isinstance(item, Mapping) else "" for item in value]
             labels = iter(nameable(list(filter(None, names))))
             for place, (item, own) in enumerate(zip(value, names, strict=True)):
-                if own:
-                    yield from _leaves(item, (*further, next(labels)), 0, True)
-                elif isinstance(item, Mapping):
-                    yield from _leaves(item, further, place, True)
+                if isinstance(item, Mapping):
+                    yield from _leaves(item, (*further, next(labels)) if own else further, 0 if own else place, True)
                 elif item is not None:
-                    yield _Leaf(".".join(further), "", item, step=place, listed=True)
+                    yield _Leaf(".".join(further), "", item, place, True, False)
 
 
 def _longer(path: tuple[str, ...], word: str) -> tuple[str, ...]:
@@ -109,10 +104,8 @@ def _name_of(item: Mapping[str, Any]) -> str:
     if "group" in item:
         group = item["group"]
         return readable(tuple(group) if isinstance(group, list) else group) or "(empty)"
-    if "a" in item and "b" in item and "same" in item:  # two explainers, of which neither is subtracted
-        return f"{readable(item['a'])} and {readable(item['b'])}"
-    if "a" in item and "b" in item:
-        return f"{readable(item['a'])} less {readable(item['b'])}"
+    if "a" in item and "b" in item:  # of two that are alike neither is subtracted
+        return f"{readable(item['a'])} {'and' if 'same' in item else 'less'} {readable(item['b'])}"
     return str(item.get("discretizer", ""))
 
 

@@ -35,16 +35,11 @@ def several_in_lines(lines: Sequence[tuple[str, str, Sequence[str]]]) -> str:
     for name, _, notes in lines:
         for note in dict.fromkeys(notes):
             on.setdefault(note, []).append(name)
-    told = [
-        part
-        for note, names in on.items()
-        for part in _noted("note" if len(names) == len(lines) else f"note on {_listed(names)}", note)
-    ]
-    return "\n".join([*(part for _, line, _ in lines for part in _broken(line)), *told])
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} others" if len(names) > 3 else "")
+    told = [part for _, line, _ in lines for part in _broken(line)]
+    for note, names in on.items():
+        others = f" and {len(names) - 3:,} others" if len(names) > 3 else ""
+        told += _noted("note" if len(names) == len(lines) else f"note on {', '.join(names[:3])}{others}", note)
+    return "\n".join(told)
 
 
 def _noted(word: str, note: str) -> list[str]:

@@ -2,8 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -13,24 +11,30 @@ from faithscope.sinks import markdown
 from faithscope.sinks.card import Card
 from faithscope.sinks.flat_numbers import flat_numbers, nameable, settings
 
-_METRICS, _WORDS = 1000, 100  # at most so many per request
+_MOST = {"params": 100, "tags": 100, "metrics": 1000}  # per request
 _LONGEST_SETTING, _LONGEST_TAG = 500, 5000  # characters that every server takes
 
 
 def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, prefix: str) -> str:
     """Write a result to a run and return the id of the run: the one named, the active one, or a new one."""
     mlflow = _imported()
-    if not isinstance(prefix, str):
-        raise WrongType(f"prefix must be a text that names begin with; got {type(prefix).__name__}.")
+    for what, given in {"prefix": prefix, "run_id": run_id or ""}.items():
+        if not isinstance(given, str):
+            raise WrongType(f"{what} must be a text; got {type(given).__name__}.")
     if not prefix or any([part] != nameable([part]) for part in prefix.split(".")):
         raise BadInput(f"prefix must be letters, digits, dashes and dots, such as 'wine.shap'; got {prefix!r}.")
     try:
-        with _run(mlflow, run_id) as run:
-            _write(mlflow, run, numbers, card, page, prefix)
-        return run
+        active = mlflow.active_run()
+        if run_id is None and active is None:
+            with mlflow.start_run() as started:
+                return _write(mlflow, started.info.run_id, numbers, card, page, prefix)
+        return _write(mlflow, run_id or active.info.run_id, numbers, card, page, prefix)
     except mlflow.exceptions.MlflowException as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
-        raise BadInput(f"MLflow did not take the result: {reason}.") from error
+        raise BadInput(
+            f"MLflow did not take the result: {reason}. If the run holds another result already, log it to another "
+            "run, or under another prefix, such as prefix='second'."
+        ) from error
 
 
 def _imported() -> Any:
@@ -42,43 +46,24 @@ def _imported() -> Any:
         raise MissingExtra("to_mlflow needs MLflow, which is not installed: pip install mlflow-skinny.") from None
 
 
-@contextmanager
-def _run(mlflow: Any, run_id: str | None) -> Iterator[str]:
-    if run_id is not None:
-        if not isinstance(run_id, str):
-            raise WrongType(f"run_id must be the id of an MLflow run, a text; got {type(run_id).__name__}.")
-        yield run_id
-    elif (active := mlflow.active_run()) is not None:
-        yield active.info.run_id
-    else:
-        with mlflow.start_run() as started:
-            yield started.info.run_id
-
-
-def _write(mlflow: Any, run: str, told: dict[str, Any], card: Card, page: str, prefix: str) -> None:
+def _write(mlflow: Any, run: str, told: dict[str, Any], card: Card, page: str, prefix: str) -> str:
     entities, client, now = mlflow.entities, mlflow.MlflowClient(), int(1000 * time.time())
-    parameters = {f"{prefix}.version": version("faithscope"), **dict(settings(told, prefix))}
-    parameters = {name: _cut(value, _LONGEST_SETTING) for name, value in parameters.items()}
-    known = client.get_run(run).data.params
-    for name, value in parameters.items():  # before anything is written
-        if known.get(name, value) != value:
-            raise BadInput(
-                f"The run already holds {name} = {known[name]!r}, and this result has {value!r}: "
-                "log it to another run, or under another prefix, such as prefix='second'."
-            )
     numbers = list(flat_numbers(told, prefix))
-    metrics = [entities.Metric(n.name, n.value, now, n.step) for n in numbers if n.value is not None]
     sentences = (f"{each.subject}: {each.text}" if each.subject else each.text for each in card.sentences)
     words = {
         "verdict": "\n".join(sentences),
         "notes": "\n".join(card.notes),
         "undefined": ", ".join(number.name for number in numbers if number.value is None),
     }
-    tags = [entities.RunTag(f"{prefix}.{name}", _cut(text, _LONGEST_TAG)) for name, text in words.items() if text]
-    params = [entities.Param(*pair) for pair in parameters.items()]
-    for kind, items, most in (("metrics", metrics, _METRICS), ("params", params, _WORDS), ("tags", tags, _WORDS)):
-        for start in range(0, len(items), most):
-            client.log_batch(run, **{kind: items[start : start + most]})
+    parameters = {f"{prefix}.version": version("faithscope"), **dict(settings(told, prefix))}
+    written = {  # parameters first: MLflow refuses others than the run has, and then nothing else is written
+        "params": [entities.Param(name, _cut(value, _LONGEST_SETTING)) for name, value in parameters.items()],
+        "tags": [entities.RunTag(f"{prefix}.{name}", _cut(text, _LONGEST_TAG)) for name, text in words.items() if text],
+        "metrics": [entities.Metric(n.name, n.value, now, n.step) for n in numbers if n.value is not None],
+    }
+    for kind, items in written.items():
+        for start in range(0, len(items), _MOST[kind]):
+            client.log_batch(run, **{kind: items[start : start + _MOST[kind]]})
     artifacts = {
         "report.html": page,
         "result.json": json.dumps(told, allow_nan=False, indent=2),
@@ -86,6 +71,7 @@ def _write(mlflow: Any, run: str, told: dict[str, Any], card: Card, page: str, p
     }
     for file, text in artifacts.items():
         client.log_text(run, text.encode(errors="replace").decode(), f"{prefix}/{file}")
+    return run
 
 
 def _cut(text: str, longest: int) -> str:
