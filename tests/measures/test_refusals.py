@@ -80,7 +80,7 @@ REFUSED = {
         (lambda: fs.evaluate(LABELS, RULES, PHI).counterexamples(k=0), "whole number of at least 1; got 0"),
         (lambda: fs.local(np.zeros((2, 1)), len, len, np.zeros((2, 1))), "one row; got 2"),
         (lambda: fs.sample_until(BATCHES, "a", 0.1, 9, agreement=fs.Close(1.0)), "pass prediction="),
-        (lambda: fs.OptimalDecoder().fit(["a", "a"], [0, 1]).leave_one_out_error, "Only a GibbsDecoder of labels"),
+        (lambda: fs.GibbsDecoder().fit(["a", "a"], [0.0, 1.0], agreement="spread").leave_one_out_error, "Only labels"),
         (lambda: fs.GibbsDecoder().leave_one_out_error, "no rows"),
         (lambda: agree(BOTH).matrix("sme"), "Did you mean 'same'"),
         (lambda: plan(["a"] * 200).interval(2_001), r"10 times its size. Measure more rows first"),
