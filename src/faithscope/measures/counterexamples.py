@@ -14,6 +14,7 @@ from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
+from faithscope.inputs.grouping import group
 from faithscope.measures.numbers.groups import disagree, disagreement, distance, shown
 from faithscope.sample import Sample
 
@@ -173,15 +174,19 @@ def stranger_pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
     """For each explanation, how many pairs of its rows get different predictions and are of different clusters."""
     if sample.clusters is None or counts.agreement.of_numbers:
         return disagreeing_pairs(counts)
-    labels = sample.numbered_labels[1]
+    apart = pairs_apart(codes, sample.numbered_labels[1], sample.clusters, np.ones(sample.n))
+    return np.rint(apart).astype(np.int64) // 2
 
-    def alike(*columns: Ints) -> Ints:
-        """Ordered pairs of rows, the row itself included, that share the explanation and these columns."""
-        _, first, given = np.unique(np.column_stack([codes, *columns]), axis=0, return_index=True, return_counts=True)
-        return sum_by(codes[first], given**2, counts.distinct)
 
-    both = alike() - alike(labels) - alike(sample.clusters) + alike(labels, sample.clusters)
-    return both // 2
+def pairs_apart(codes: Ints, one: Ints, other: Ints, weight: Floats) -> Floats:
+    """Per code, ``Σ w_i w_j`` over ordered pairs of rows that share it and differ in both columns."""
+
+    def alike(*columns: Ints) -> Floats:
+        """The same over pairs, each row with itself included, that share the code and these columns."""
+        place, first = group([np.column_stack([codes, *columns])])
+        return np.bincount(codes[first], np.bincount(place, weight) ** 2)
+
+    return alike() - alike(one) - alike(other) + alike(one, other)
 
 
 def disagreeing_pairs(counts: Counts) -> Ints:

@@ -33,7 +33,7 @@ from faithscope.measures.named_features import (
     shared,
     shared_elsewhere,
 )
-from faithscope.measures.runs import in_the_form_of, read
+from faithscope.measures.repeatability import in_the_form_of, read
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
