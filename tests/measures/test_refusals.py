@@ -60,7 +60,6 @@ REFUSED = {
             lambda: agree({"a": [[1.0], [2.0]], "b": [[1.0], [np.nan]]}),
             "of 'b' cannot be read: Importances hold nan at row 1",
         ),
-        (lambda: agree(BOTH).rows("a", "a"), "'a' twice"),
         (lambda: fs.compare(LABELS, {"a": PHI}, PHI).agreement(), "at least two explainers; got 1"),
         (
             lambda: fs.consistency(range(1000), range(1000)),
@@ -108,7 +107,7 @@ REFUSED = {
     ],
     UnknownName: [
         (lambda: agree(BOTH, discretizer={"c": "sign"}), "which is no explainer here"),
-        (lambda: agree(BOTH).pair("a", "z"), "No explainer is called 'z'"),
+        (lambda: agree(BOTH).pair("a", "z"), "'a' and 'z' are no two of these explainers"),
     ],
     NotScoped: [
         (lambda: fs.encoding(fs.Importances(PHI), LABELS, PHI), "encoding is undefined: pass relation="),
