@@ -411,9 +411,13 @@ def _pair(
     try:
         told |= _equality(*_numbered(a.explanations, b.explanations), units, confidence)
     except Incompatible as reason:
-        kinds = (each.explanations.kind.partition(" over ")[0] for each in (a, b))  # without the names of features
-        alike = type(a.explanations) is type(b.explanations)
-        notes.append(str(reason) if alike else f"{' and '.join(kinds)} cannot be the same explanation")
+        why = str(reason)
+        if type(a.explanations) is not type(b.explanations):
+            kinds = (each.explanations.kind.partition(" over ")[0] for each in (a, b))  # without the names of features
+            why = f"{' and '.join(kinds)} cannot be the same explanation"
+        elif a.chosen != b.chosen:
+            why = f"{a.chosen} and {b.chosen} cannot give the same: pass one discretizer for both"
+        notes.append(why)
     try:
         if named_a is None or named_b is None:
             raise Incompatible("not both name features, so features cannot be compared either")
