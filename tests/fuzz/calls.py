@@ -231,7 +231,6 @@ CALLS = {
     "ExplainerAgreement.matrix": (fs.explainer_agreement({"a": PHI, "b": -PHI}).matrix, {"measure": "same"}),
     "ExplainerAgreement.pair": (fs.explainer_agreement({"a": PHI, "b": -PHI}).pair, {"a": "a", "b": "b"}),
     "ExplainerAgreement.plot": (fs.explainer_agreement({"a": PHI, "b": -PHI}).plot, {}),
-    "Direction.counterexamples": (fs.direction(PHI, lambda X: X[:, 0], TRAIN[:4]).counterexamples, {}),
     "Sample.of": (fs.Sample.of, {"explanations": PHI, "predictions": LABELS}),
     "Sample.settled": (evaluation().sample.settled, {"discretizer": None}),
     "Sample.discretized": (evaluation().sample.discretized, {"discretizer": None}),
