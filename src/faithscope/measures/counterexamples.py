@@ -21,9 +21,8 @@ from faithscope.sample import Sample
 Pairs = tuple[Ints, Floats]  # of rows, the smaller first, and their distance
 Space = tuple[Gower, list[Array]]  # a distance, and the columns that it compares
 
-_EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows, and of neighbors
+_EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows
 _SOME = 2**21  # values of these rows, and values that are in memory at once
-_ORDERS, _WINDOW = 32, 4  # in so many orders, so many neighbors on each side
 _FAR = 128  # vectors at each end that are compared with each other
 _WITHIN_CLUSTERS = 1000  # pairs of rows of one cluster that may be farther apart than those that are shown
 
@@ -33,9 +32,8 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
 
     Explanations with most disagreement come first, and each gives one pair before any gives a second. Within an
     explanation the nearest rows come first (Gower distance on X, if the sample has X). If an explanation has very many
-    rows, not all pairs are compared: candidates are neighbors in the orders of the columns, so that rows which differ
-    in one value meet. Of numbers, the pairs with the largest gap come first instead (`farthest_pairs`), and of equal
-    gaps the nearest rows.
+    rows, those compared are every so many of them. Of numbers, the pairs with the largest gap come first instead
+    (`farthest_pairs`), and of equal gaps the nearest rows.
 
     If rows are clustered, both rows of a pair are of different clusters, and no other pairs are counted; of numbers,
     pairs are chosen and counted whatever their clusters.
@@ -105,11 +103,6 @@ def _nearest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) 
         found = nearer(found, a[once], b[once])
         if space is None and len(found[0]) == wanted:
             break
-    for first in range(min(len(columns), _ORDERS) if step > 1 else 0):
-        keys = [np.nan_to_num(column[rows]) for column in (columns[first:] + columns[:first])[:_ORDERS]]
-        order = rows[np.lexsort(keys[::-1])]
-        for gap in range(1, _WINDOW + 1):
-            found = nearer(found, order[:-gap], order[gap:])
     return found
 
 
@@ -184,7 +177,7 @@ def pairs_apart(codes: Ints, one: Ints, other: Ints, weight: Floats) -> Floats:
     def alike(*columns: Ints) -> Floats:
         """The same over pairs, each row with itself included, that share the code and these columns."""
         place, first = group([np.column_stack([codes, *columns])])
-        return np.bincount(codes[first], np.bincount(place, weight) ** 2)
+        return np.asarray(np.bincount(codes[first], np.bincount(place, weight) ** 2), np.float64)
 
     return alike() - alike(one) - alike(other) + alike(one, other)
 

@@ -142,7 +142,9 @@ class Decoder(ABC):
     counts: Counts = field(default_factory=Counts.zero)
     discretizer: Discretize | None = None
 
-    _seed = 0
+    @property
+    def _seed(self) -> int:
+        return 0
 
     def __post_init__(self) -> None:
         counts = self.counts
@@ -234,9 +236,8 @@ class Decoder(ABC):
         alike = Counts(Plain([""]), counts.labels, none, np.arange(len(none)), rows, rows, none)  # no explanations
         known = alike.locate_codes(np.zeros_like(codes), labels)[1]
         agreeing, guessed = self._agreeing(cells), replace(self, counts=alike, discretizer=None)._agreeing(known)
-        unseen, chance, gain, strange = map(
-            units.mean, (1.0 * (codes < 0), guessed, agreeing - guessed, 1.0 * (known < 0))
-        )
+        unseen, strange = (units.mean((each < 0).astype(np.float64)) for each in (codes, known))
+        chance, gain = units.mean(guessed), units.mean(agreeing - guessed)
         share, exact = mean_share(agreeing, units, confidence, exact=self._one_answer)
         paired = units.margins(agreeing - guessed, confidence, span=2.0)
         notes = [*sample.all_notes, *([_SAME_ROWS] if _are_learned(counts, cells) else [])]

@@ -213,7 +213,7 @@ class _Moved:
         The interval is over units; there is none if no pair moves.
         """
         weight, right = self.units.weight[self.rows] * of, self.clear & (self.signed > 0)
-        kinds = {"right": right, "wrong": self.clear & ~right, "tiny": ~self.clear, "move": self.signed}
+        kinds: dict[str, Any] = {"right": right, "wrong": self.clear & ~right, "tiny": ~self.clear, "move": self.signed}
         told = {name: float(weight @ each / weight.sum()) for name, each in kinds.items()}
         n = len(self.units.weight)
         part, whole = (self.units.sums(sums(self.rows, 1.0 * of * each, n)) for each in (right, self.clear))

@@ -125,13 +125,13 @@ class Cut:
             ordered = len(names)
         else:
             try:
-                numbers, values = column.coded
+                numbers, kinds = column.coded
             except TypeError:  # values that cannot be told apart, such as lists
                 return None
-            rows, place = np.bincount(numbers[known], minlength=len(values)), np.full(len(values) + 1, -1)
+            rows, place = np.bincount(numbers[known], minlength=len(kinds)), np.full(len(kinds) + 1, -1)
             common = [value for value in np.argsort(-rows, kind="stable")[:_CATEGORIES] if rows[value] >= _FEWEST]
             place[common] = np.arange(len(common))
-            texts = [visible(readable(value)) for value in values]
+            texts = [visible(readable(value)) for value in kinds]
             code, names = place[numbers], [(texts[value], texts[value]) for value in common]
         if len(known) < len(code):
             code[column.missing] = len(names)
