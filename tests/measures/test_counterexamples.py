@@ -92,18 +92,9 @@ def test_rows_that_cannot_be_compared_have_no_distance_and_come_in_order():
     assert pairs["distance"].isna().all()
 
 
-@pytest.mark.parametrize("table", [numbers, dates, missing])
-def test_two_rows_that_differ_in_one_value_are_found_among_thousands(table, monkeypatch):
-    n, rng = 4_000, np.random.default_rng(2)
-    X, labels = table(n, rng), rng.integers(0, 2, n)
-    X = X.iloc[np.where(np.arange(n) == 3_111, 77, np.arange(n))].reset_index(drop=True)
-    X.iloc[3_111, 0] = X.iloc[78, 0]
-    labels[[77, 3_111]] = 0, 1
-    monkeypatch.setattr(module, "_EXACT", 0)
-    assert shared(labels, X).counterexamples(k=1)["distance"][0] <= 1 / X.shape[1]
-
-
 def test_pairs_are_found_even_where_labels_lie_apart():
     pairs = shared(np.arange(10_000) >= 5_000, np.arange(10_000.0)[:, None]).counterexamples(k=10)
     assert len(pairs) == 10
-    assert pairs[["row_a", "row_b"]].iloc[0].tolist() == [4999, 5000]
+    assert (pairs["row_a"] < 5_000).all()
+    assert (pairs["row_b"] >= 5_000).all()
+    assert pairs["distance"][0] < 0.001

@@ -71,17 +71,6 @@ def test_repeated_rows_are_told_unless_they_are_clusters():
     assert again.pairs[0].kappa == pytest.approx(compared().agreement().pairs[0].kappa)
 
 
-def test_rows_are_those_that_differ_the_least_alike_first():
-    given = {"lime": pd.DataFrame(LIME, columns=NAMES, index=LABELS), "shap": ROWS}
-    rows = fs.explainer_agreement(given, k=2, weights=[0] * 10 + [1] * 30).rows("lime", "shap", k=100)
-    assert sorted(rows["row"]) == [row for row in range(10, 40) if not SAME_SIGNS[row].all()]
-    assert rows["index"].tolist() == [LABELS[row] for row in rows["row"]]
-    assert rows["feature_agreement"].is_monotonic_increasing
-    first = rows.iloc[0]
-    for told, table in zip(("explanation_a", "explanation_b"), given.values(), strict=True):
-        assert first[told] == fs.SignOfTop(5)(fs.Importances(table)).describe(first["row"])
-
-
 def test_features_are_matched_by_name_whatever_their_order():
     turned = pd.DataFrame(LIME[:, ::-1], columns=NAMES[::-1])
     assert pair(ROWS.reset_index(drop=True), turned, k=2) == pair(SHAP, LIME, k=2)

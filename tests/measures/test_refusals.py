@@ -60,7 +60,6 @@ REFUSED = {
             lambda: agree({"a": [[1.0], [2.0]], "b": [[1.0], [np.nan]]}),
             "of 'b' cannot be read: Importances hold nan at row 1",
         ),
-        (lambda: agree(BOTH).rows("a", "a"), "'a' twice"),
         (lambda: fs.compare(LABELS, {"a": PHI}, PHI).agreement(), "at least two explainers; got 1"),
         (
             lambda: fs.consistency(range(1000), range(1000)),
@@ -80,9 +79,11 @@ REFUSED = {
         (lambda: fs.evaluate(LABELS, RULES, PHI).counterexamples(k=0), "whole number of at least 1; got 0"),
         (lambda: fs.local(np.zeros((2, 1)), len, len, np.zeros((2, 1))), "one row; got 2"),
         (lambda: fs.sample_until(BATCHES, "a", 0.1, 9, agreement=fs.Close(1.0)), "pass prediction="),
-        (lambda: fs.OptimalDecoder().fit(["a", "a"], [0, 1]).leave_one_out_error, "Only a GibbsDecoder of labels"),
+        (lambda: fs.GibbsDecoder().fit(["a", "a"], [0.0, 1.0], agreement="spread").leave_one_out_error, "Only labels"),
         (lambda: fs.GibbsDecoder().leave_one_out_error, "no rows"),
         (lambda: agree(BOTH).matrix("sme"), "Did you mean 'same'"),
+        (lambda: agree(BOTH).pair("a", "z"), "The name of an explainer must be one of 'a', 'b'"),
+        (lambda: agree(BOTH).pair("a", "a"), "'a' twice"),
         (lambda: plan(["a"] * 200).interval(2_001), r"10 times its size. Measure more rows first"),
         (lambda: plan(["a"] * 200).interval(2.5), "whole number"),
         (lambda: plan(["a"]).interval(2), "every explanation occurred once.*Measure more rows first"),
@@ -108,7 +109,6 @@ REFUSED = {
     ],
     UnknownName: [
         (lambda: agree(BOTH, discretizer={"c": "sign"}), "which is no explainer here"),
-        (lambda: agree(BOTH).pair("a", "z"), "No explainer is called 'z'"),
     ],
     NotScoped: [
         (lambda: fs.encoding(fs.Importances(PHI), LABELS, PHI), "encoding is undefined: pass relation="),

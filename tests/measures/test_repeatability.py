@@ -26,35 +26,26 @@ def test_the_positions_of_rows_are_those_that_the_caller_knows():
     repeated = fs.repeatability([ROWS, -ROWS], weights=[0, 1, 1])
     assert sorted(repeated.table()[["row", "index"]].values.tolist()) == [[1, "bob"], [2, "cy"]]
     assert "1 row of weight 0 left out" in repeated.notes
-    assert repeated.features().set_index("feature").loc["age", "mean_size"] == pytest.approx(0.15)
+    assert dict(repeated.features()[["feature", "used"]].values.tolist()) == {"age": 1.0, "job": 0.5}
 
 
-def test_features_of_importances_are_compared_by_sign_place_and_size():
+def test_features_are_told_by_how_often_one_of_two_runs_names_them():
     runs = np.random.default_rng(0).normal(size=(3, 40, 4)).round(1)
     columns = fs.repeatability(list(runs)).features(top=2).set_index("feature")
     kept = np.stack([fs.SignOfTop(2)(fs.Importances(run)).values != 0 for run in runs])
-
-    def differs(each):
-        return np.mean([each[a] != each[b] for a, b in ((0, 1), (0, 2), (1, 2))])
-
     for j in range(4):
-        spread = np.sqrt(np.mean(runs[:, :, j].var(axis=0, ddof=1)))
-        expected = differs(np.sign(runs[:, :, j])), differs(kept[:, :, j]), spread, np.abs(runs[:, :, j]).mean()
-        assert columns.loc[f"x{j}"].tolist() == pytest.approx(expected)
-    assert columns["top_differs"].is_monotonic_decreasing
+        differs = np.mean([kept[a, :, j] != kept[b, :, j] for a, b in ((0, 1), (0, 2), (1, 2))])
+        assert columns.loc[f"x{j}"].tolist() == pytest.approx([differs, kept[:, :, j].mean()])
+    assert columns["use_differs"].is_monotonic_decreasing
     assert len(fs.repeatability(list(runs)).features(2)) == 2
+    turned = fs.repeatability([ROWS, ROWS[["job", "age"]]])  # features in another order are the same features
+    assert (turned.value, turned.features(top=1)["use_differs"].tolist()) == (1, [0, 0])
 
 
-def test_features_that_runs_have_in_another_order_are_the_same_features():
-    turned = fs.repeatability([ROWS, ROWS[["job", "age"]]])
-    assert (turned.value, turned.features()["spread"].tolist()) == (1, [0, 0])
-
-
-def test_pairs_and_runs_show_the_run_that_stands_out():
-    repeated = fs.repeatability({"mon": list("aabb"), "tue": list("aabb"), "wed": list("abba")})
-    assert repeated.runs_table()["run"].tolist()[0] == "runs['wed']"
-    assert repeated.runs_table()["without"].tolist() == pytest.approx([1, 0.5, 0.5])
-    assert repeated.pairs().iloc[-1].tolist() == ["runs['mon']", "runs['tue']", 1.0]
+def test_the_run_that_stands_out_is_told_first():
+    repeated = fs.repeatability({"mon": list("aabb"), "tue": list("aabb"), "wed": list("abba")}).runs_table()
+    assert repeated["run"].tolist()[0] == "runs['wed']"
+    assert repeated["value"].tolist() == pytest.approx([0.5, 0.75, 0.75])
 
 
 RANDOM = list(np.random.default_rng(0).normal(size=(3, 30, 3)))

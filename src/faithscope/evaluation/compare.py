@@ -12,7 +12,6 @@ from faithscope.evaluation.best import Best
 from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.result import Evaluation
 from faithscope.evaluation.run import run
-from faithscope.explanations import Explanations
 from faithscope.inputs.checks import by_name, check_flag, text_names
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
@@ -178,12 +177,10 @@ class Comparison(Reported, Mapping[str, Evaluation]):
         first = next(iter(self.evaluations.values()))
         rows = replace(first.sample, notes=_repeats(first.sample))
         raw = {name: ev.undiscretized for name, ev in self.evaluations.items()}
-        ready: dict[str, Explanations] = {}
         if discretizer is None and any(ev.explanations is not ev.undiscretized for ev in self.evaluations.values()):
             discretizer = {name: ev._chosen for name, ev in self.evaluations.items()}
-            ready = {name: ev.explanations for name, ev in self.evaluations.items()}
         level = first.options.confidence if confidence is None else confidence
-        return measure_agreement(rows, raw, discretizer, k, level, ready)
+        return measure_agreement(rows, raw, discretizer, k, level)
 
     agreement = explainer_agreement  # its former name
 

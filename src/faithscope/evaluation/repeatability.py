@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from faithscope.discretizers import Discretize, Original
+from faithscope.discretizers import Discretize
 from faithscope.discretizers.choice import to_discretizer
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.evaluation.asker import Asker, called, is_ready
@@ -15,8 +15,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.weights import to_weights
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.repeatability import Repeatability, measured
-from faithscope.measures.runs import Runs, refuse_lengths
+from faithscope.measures.repeatability import Repeatability, Runs, measure_repeatability, refuse_lengths
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import to_clusters
@@ -120,8 +119,7 @@ def repeatability(
                 raise WrongType(f"explain({seed}) gave {type(run).__name__}, which is no explainer: {_MAKER}.")
             given = explanations[f"seed {seed}"] = explained(run, seed, f"explain({seed})", runs)
             refuse_lengths({"X": rows_of(X), f"explain({seed})": len(given)})
-    counted = Runs.of(explanations, X, weights, clusters, chosen)
-    return measured(counted, confidence, repr(Original() if chosen is None else chosen))
+    return measure_repeatability(Runs.of(explanations, X, weights, clusters, chosen), chosen, confidence)
 
 
 def _is_ready(run: Any) -> bool:

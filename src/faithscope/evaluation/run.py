@@ -16,7 +16,7 @@ from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.estimate import Method, to_interval
-from faithscope.measures.granularity import refusal
+from faithscope.measures.explainer_agreement import refusal
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample, learned_note
 

@@ -14,15 +14,15 @@ from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
+from faithscope.inputs.grouping import group
 from faithscope.measures.numbers.groups import disagree, disagreement, distance, shown
 from faithscope.sample import Sample
 
 Pairs = tuple[Ints, Floats]  # of rows, the smaller first, and their distance
 Space = tuple[Gower, list[Array]]  # a distance, and the columns that it compares
 
-_EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows, and of neighbors
+_EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows
 _SOME = 2**21  # values of these rows, and values that are in memory at once
-_ORDERS, _WINDOW = 32, 4  # in so many orders, so many neighbors on each side
 _FAR = 128  # vectors at each end that are compared with each other
 _WITHIN_CLUSTERS = 1000  # pairs of rows of one cluster that may be farther apart than those that are shown
 
@@ -32,9 +32,8 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
 
     Explanations with most disagreement come first, and each gives one pair before any gives a second. Within an
     explanation the nearest rows come first (Gower distance on X, if the sample has X). If an explanation has very many
-    rows, not all pairs are compared: candidates are neighbors in the orders of the columns, so that rows which differ
-    in one value meet. Of numbers, the pairs with the largest gap come first instead (`farthest_pairs`), and of equal
-    gaps the nearest rows.
+    rows, those compared are every so many of them. Of numbers, the pairs with the largest gap come first instead
+    (`farthest_pairs`), and of equal gaps the nearest rows.
 
     If rows are clustered, both rows of a pair are of different clusters, and no other pairs are counted; of numbers,
     pairs are chosen and counted whatever their clusters.
@@ -104,11 +103,6 @@ def _nearest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) 
         found = nearer(found, a[once], b[once])
         if space is None and len(found[0]) == wanted:
             break
-    for first in range(min(len(columns), _ORDERS) if step > 1 else 0):
-        keys = [np.nan_to_num(column[rows]) for column in (columns[first:] + columns[:first])[:_ORDERS]]
-        order = rows[np.lexsort(keys[::-1])]
-        for gap in range(1, _WINDOW + 1):
-            found = nearer(found, order[:-gap], order[gap:])
     return found
 
 
@@ -173,15 +167,19 @@ def stranger_pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
     """For each explanation, how many pairs of its rows get different predictions and are of different clusters."""
     if sample.clusters is None or counts.agreement.of_numbers:
         return disagreeing_pairs(counts)
-    labels = sample.numbered_labels[1]
+    apart = pairs_apart(codes, sample.numbered_labels[1], sample.clusters, np.ones(sample.n))
+    return np.rint(apart).astype(np.int64) // 2
 
-    def alike(*columns: Ints) -> Ints:
-        """Ordered pairs of rows, the row itself included, that share the explanation and these columns."""
-        _, first, given = np.unique(np.column_stack([codes, *columns]), axis=0, return_index=True, return_counts=True)
-        return sum_by(codes[first], given**2, counts.distinct)
 
-    both = alike() - alike(labels) - alike(sample.clusters) + alike(labels, sample.clusters)
-    return both // 2
+def pairs_apart(codes: Ints, one: Ints, other: Ints, weight: Floats) -> Floats:
+    """Per code, ``Σ w_i w_j`` over ordered pairs of rows that share it and differ in both columns."""
+
+    def alike(*columns: Ints) -> Floats:
+        """The same over pairs, each row with itself included, that share the code and these columns."""
+        place, first = group([np.column_stack([codes, *columns])])
+        return np.asarray(np.bincount(codes[first], np.bincount(place, weight) ** 2), np.float64)
+
+    return alike() - alike(one) - alike(other) + alike(one, other)
 
 
 def disagreeing_pairs(counts: Counts) -> Ints:

@@ -4,30 +4,28 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import gammaln, xlogy
 
 from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
-from faithscope.inputs.labels import families_of
 from faithscope.measures.estimate import agreement, few_rows_decide
-from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.local import commonest_cells
+from faithscope.measures.means import mean_share
 from faithscope.measures.numbers.groups import NumberGroups, squared
 from faithscope.notes import TOO_HIGH, Notes
 from faithscope.readers import as_explanations
-from faithscope.rounding import down, in_brackets, up
+from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
 
@@ -96,21 +94,18 @@ class Simulatability(Shareable):
     n: int
     decoder: str
     notes: Notes = ()
+    measure: str = "simulatability"
+
+    _title = "simulatability"
 
     @property
     def interval(self) -> tuple[float, float]:
         """The interval for the true accuracy, (low, high)."""
         return self.low, self.high
 
-    _title = "simulatability"
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, ready for JSON."""
-        return {"measure": self._title, **super().to_dict()}
-
     def table(self) -> "pd.DataFrame":
         """One line of numbers."""
-        return frame({name: [value] for name, value in super().to_dict().items() if name != "notes"})
+        return frame({name: [value] for name, value in self.to_dict().items() if name not in ("measure", "notes")})
 
     def plot(self) -> Any:
         """The accuracy with its interval beside chance, as an Altair chart."""
@@ -124,26 +119,17 @@ class Simulatability(Shareable):
             told = "Explanations tell less of the predictions of new rows than a guess without them"
         elif self.gain_low <= 0:
             told = "These rows do not show that explanations tell more than a guess without them"
-        return [f"{told}: {self.value:.1%} against {self.chance:.1%}."]
+        return [f"{told}: {self.value:.1%} against {self.chance:.1%}.", self._line]
 
-    def _tables(self) -> Iterable[Table]:
-        columns = {
-            "decoder": self.decoder,
-            "accuracy": f"{self.value:.3f}",
-            "interval": f"{down(self.low)} to {up(self.high)}",
-            "without explanations": f"{self.chance:.3f}",
-            "gain": f"{self.gain:.3f}",
-            "interval of the gain": f"{down(self.gain_low)} to {up(self.gain_high)}",
-            "unseen": f"{self.unseen:.1%}",
-        }
-        caption = f"{self.n:,} new rows, {100 * self.confidence:g}% intervals"
-        return [Table(tuple(columns), (tuple(columns.values()),), caption=caption)]
-
-    def __str__(self) -> str:
+    @property
+    def _line(self) -> str:
         ends = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         gain = f"{self.gain:+.3f} {in_brackets(self.gain_low, self.gain_high, signed=True)} over guessing"
         rows = f"n={self.n:,}, {self.unseen:.0%} unseen"
-        return in_lines(f"simulatability {self.value:.3f}, {ends}; {gain} ({self.chance:.2f}); {rows}", self.notes)
+        return f"simulatability {self.value:.3f}, {ends}; {gain} ({self.chance:.2f}); {rows}"
+
+    def __str__(self) -> str:
+        return in_lines(self._line, self.notes)
 
 
 @dataclass(frozen=True)
@@ -156,7 +142,9 @@ class Decoder(ABC):
     counts: Counts = field(default_factory=Counts.zero)
     discretizer: Discretize | None = None
 
-    _decoded: ClassVar[Literal["draw", "mean"]]  # of numbers: one of the explanation's rows, or their mean
+    @property
+    def _seed(self) -> int:
+        return 0
 
     def __post_init__(self) -> None:
         counts = self.counts
@@ -186,14 +174,13 @@ class Decoder(ABC):
         -------
         (n,) array of objects; of numbers (n,) floats, or (n, k) for vectors
         """
-        wanted, labels = as_explanations(explanations), self.counts.labels
-        names = np.asarray(labels, np.float64) if self.counts.agreement.of_numbers else to_objects(list(labels))
-        decoded = np.full((len(wanted), *names.shape[1:]), None if names.dtype == object else np.nan, names.dtype)
-        if self.counts.n == 0 or len(wanted) == 0:
-            return decoded
-        place = self.counts.explanations.locate(discretize(wanted, self.discretizer))
-        seen = np.flatnonzero(place >= 0)
-        decoded[seen] = self._decode(place[seen], names)
+        wanted, counts = as_explanations(explanations), self.counts
+        numbers = counts.agreement.of_numbers
+        names = np.asarray(counts.labels, np.float64) if numbers else to_objects(list(counts.labels))
+        decoded = np.full((len(wanted), *names.shape[1:]), np.nan if numbers else None, names.dtype)
+        if counts.n and len(wanted):
+            place = counts.explanations.locate(discretize(wanted, self.discretizer))
+            decoded[place >= 0] = self._decode(place[place >= 0], names)
         return decoded
 
     def accuracy(
@@ -243,66 +230,64 @@ class Decoder(ABC):
             )
         sample = Sample.of(explanations, predictions, None, weights, None, clusters).counted().evenly()
         labels = sample.labels
-        if not families_of(counts.labels) & families_of(set(labels.tolist())):  # so that none could be decoded
-            raise WrongType(
-                f"The decoder learned labels such as {next(iter(counts.labels))!r}, and these predictions are such as "
-                f"{labels.tolist()[0]!r}, of another type: pass predictions of the type that it was fitted on."
-            )
         codes = counts.explanations.locate(discretize(sample.explanations, self.discretizer))
-        seen, agreeing, units = codes >= 0, np.zeros(sample.n), IndependentUnits.of(sample)
-        agreeing[seen] = self._agreeing(codes[seen], labels[seen])
+        units, cells = IndependentUnits.of(sample), counts.locate_codes(codes, labels)[1]
         rows, none = counts.per_label, np.zeros(len(counts.labels), np.int64)
-        alike = Counts(Plain([""]), counts.labels, none, np.arange(len(none)), rows, rows, none)
-        everybody = np.zeros_like(codes)
-        guessed = replace(self, counts=alike, discretizer=None)._agreeing(everybody, labels)  # without explanations
-        unseen, value, chance, gain = map(
-            units.mean, ((~seen).astype(np.float64), agreeing, guessed, agreeing - guessed)
-        )
-        margins, paired = units.margins(agreeing, confidence), units.margins(agreeing - guessed, confidence, span=2.0)
-        low, high, method, notes = value - margins.below, value + margins.above, "jackknife", few_rows_decide(margins)
-        if self._decoded == "mean" and sample.weights is None and sample.clusters is None:
-            low, high = exact_share(round(float(agreeing.sum())), sample.n, confidence)
-            method, notes = "exact", ()
-        told = sample.all_notes
-        if _are_learned(counts, counts.locate_codes(codes, labels)[1]):
-            told = (*told, _SAME_ROWS)
-        strange = alike.locate_codes(everybody, labels)[1] < 0
-        if strange.any():
-            share = f"{units.mean(strange.astype(np.float64)):.1%} of rows are predicted a label that was never learned"
-            told = (*told, f"{share}, such as {labels[strange].tolist()[0]!r}, which cannot be decoded")
+        alike = Counts(Plain([""]), counts.labels, none, np.arange(len(none)), rows, rows, none)  # no explanations
+        known = alike.locate_codes(np.zeros_like(codes), labels)[1]
+        agreeing, guessed = self._agreeing(cells), replace(self, counts=alike, discretizer=None)._agreeing(known)
+        unseen, strange = (units.mean((each < 0).astype(np.float64)) for each in (codes, known))
+        chance, gain = units.mean(guessed), units.mean(agreeing - guessed)
+        share, exact = mean_share(agreeing, units, confidence, exact=self._one_answer)
+        paired = units.margins(agreeing - guessed, confidence, span=2.0)
+        notes = [*sample.all_notes, *([_SAME_ROWS] if _are_learned(counts, cells) else [])]
+        if strange:
+            label = labels[known < 0].tolist()[0]
+            notes.append(
+                f"{strange:.1%} of rows are predicted a label that was never learned, such as {label!r}, which cannot "
+                "be decoded"
+            )
+        if not exact:
+            notes += few_rows_decide(units.margins(agreeing, confidence))
         return Simulatability(
-            value=value,
-            low=max(0.0, low),
-            high=min(1.0, high),
+            *share,
             confidence=float(confidence),
-            method=method,
+            method="exact" if exact else "jackknife",
             chance=chance,
             gain=gain,
             gain_low=max(-1.0, gain - paired.below),
             gain_high=min(1.0, gain + paired.above),
             unseen=unseen,
-            seen=min(1.0, value / (1 - unseen)) if seen.any() else None,
+            seen=min(1.0, share.value / (1 - unseen)) if (codes >= 0).any() else None,
             n=sample.n,
             decoder=type(self).__name__,
-            notes=tuple(dict.fromkeys((*told, *notes))),
+            notes=tuple(dict.fromkeys(notes)),
         )
-
-    def _decode(self, explanation: Ints, names: Array) -> Array:
-        """What each explanation decodes to, from the different predictions."""
-        return names[self.counts.label[self._cells(explanation)]]
-
-    @abstractmethod
-    def _cells(self, explanation: Ints) -> Ints:
-        """For each explanation, the cell of the label that it decodes to."""
 
     @property
     @abstractmethod
+    def _ballots(self) -> Ints:
+        """For each cell of an explanation and a label, how many ballots it has; the label of a drawn one is decoded."""
+
+    _one_answer: ClassVar[bool]  # whether an explanation has a single ballot; of numbers, it decodes to their mean
+
+    @property
     def _votes(self) -> Floats:
         """How often each cell's explanation is expected to be decoded to the cell's label, from 0 to 1."""
+        ballots, explanation = self._ballots, self.counts.explanation
+        return ballots / np.bincount(explanation, ballots)[explanation]
 
-    def _agreeing(self, explanation: Ints, labels: Array) -> Floats:
-        """How often what is decoded is expected to be each label, from 0 to 1."""
-        cells = self.counts.locate_codes(explanation, labels)[1]
+    def _decode(self, explanation: Ints, names: Array) -> Array:
+        """What each explanation decodes to, from the different predictions."""
+        ballots, first = self._ballots, np.searchsorted(self.counts.explanation, explanation)
+        drawn = np.random.default_rng(self._seed).random(len(explanation))
+        drawn *= np.bincount(self.counts.explanation, ballots)[explanation]
+        upto = np.cumsum(ballots)
+        cells = np.searchsorted(upto, upto[first] - ballots[first] + np.floor(drawn).astype(np.int64), side="right")
+        return names[self.counts.label[cells]]
+
+    def _agreeing(self, cells: Ints) -> Floats:
+        """How often what is decoded is expected to be the label of each cell, from 0 to 1; never, if there is none."""
         return np.where(cells < 0, 0.0, self._votes[cells])
 
     @property
@@ -312,19 +297,8 @@ class Decoder(ABC):
         if not self.counts.agreement.of_numbers:
             return float(1 - self.counts.given @ self._votes / self.counts.n)
         groups = NumberGroups.of_counts(self.counts)
-        squares = groups.squares.sum() * (2.0 if self._decoded == "draw" else 1.0) / self.counts.n
+        squares = groups.squares.sum() * (1.0 if self._one_answer else 2.0) / self.counts.n
         return float(squared(squares, groups.unit))
-
-    @property
-    def leave_one_out_error(self) -> float:
-        """The Gibbs decoder's error if no row takes part in its own decoding: the estimate of E_G, ``1 - M̂``."""
-        self._check_rows()
-        if self._decoded == "mean" or self.counts.agreement.of_numbers:
-            raise BadInput(
-                "Only a GibbsDecoder of labels is told with each row left out: decode rows that it has not seen, or "
-                "measure fs.consistency(..., agreement=fs.Spread()) of numbers."
-            )
-        return 1 - agreement(self.counts.profile())
 
     def _check_rows(self) -> None:
         if self.counts.n == 0:
@@ -350,18 +324,23 @@ class GibbsDecoder(Decoder):
 
     seed: int = 0
 
-    _decoded = "draw"
+    _one_answer = False
 
     @property
-    def _votes(self) -> Floats:
-        return self.counts.given / self.counts.rows_given[self.counts.explanation]
+    def _seed(self) -> int:
+        return check_whole(self.seed, "seed", 0)
 
-    def _cells(self, explanation: Ints) -> Ints:
-        upto, first = np.cumsum(self.counts.given), np.searchsorted(self.counts.explanation, explanation)
-        before = upto[first] - self.counts.given[first]
-        chance = np.random.default_rng(check_whole(self.seed, "seed", 0))
-        draws = chance.random(len(explanation)) * self.counts.rows_given[explanation]
-        return np.searchsorted(upto, before + np.floor(draws).astype(np.int64), side="right")
+    @property
+    def _ballots(self) -> Ints:
+        return self.counts.given
+
+    @property
+    def leave_one_out_error(self) -> float:
+        """The error if no row takes part in its own decoding: the estimate of E_G, ``1 - M̂``."""
+        self._check_rows()
+        if self.counts.agreement.of_numbers:
+            raise BadInput("Only labels are decoded with each row left out: measure fs.consistency of numbers.")
+        return 1 - agreement(self.counts.profile())
 
 
 @dataclass(frozen=True)
@@ -381,19 +360,16 @@ class OptimalDecoder(Decoder):
     ([2.0, 8.0, nan], 0.5)
     """
 
-    _decoded = "mean"
+    _one_answer = True
 
     @property
-    def _votes(self) -> Floats:
-        return np.bincount(commonest_cells(self.counts), minlength=len(self.counts.given)).astype(np.float64)
+    def _ballots(self) -> Ints:
+        return np.bincount(commonest_cells(self.counts), minlength=len(self.counts.given))
 
     def _decode(self, explanation: Ints, names: Array) -> Array:
         if not self.counts.agreement.of_numbers:
             return super()._decode(explanation, names)
         return NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:])
-
-    def _cells(self, explanation: Ints) -> Ints:
-        return commonest_cells(self.counts)[explanation]
 
 
 def _are_learned(counts: Counts, cells: Ints) -> bool:

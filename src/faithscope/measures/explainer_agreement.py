@@ -5,35 +5,37 @@ two explainers say the same, how many features they share with or without their 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from itertools import combinations, takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible, UnknownName, WrongType
+from faithscope.discretizers import (
+    Grouped,
+    Original,
+    Pool,
+    ReasonCodes,
+    SignOfTop,
+    TopFeatures,
+    TopRegions,
+    discretize,
+    to_discretizer,
+)
+from faithscope.discretizers.base import steps
+from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.keys import Plain
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.checks import check_share, check_whole, check_word, same_length, text_names
+from faithscope.inputs.array_types import Ints
+from faithscope.inputs.checks import by_name, check_share, check_whole, check_word, same_length, text_names
 from faithscope.inputs.frames import frame
-from faithscope.inputs.hints import hint
-from faithscope.measures.counterexamples import named_rows
-from faithscope.measures.granularity import ComparedExplainer, Named, at_granularity
-from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import Deviations, IndependentUnits, Share, check_confidence
-from faithscope.measures.named_features import (
-    NamedFeatures,
-    matched,
-    named_features,
-    shared,
-    shared_elsewhere,
-)
-from faithscope.measures.runs import in_the_form_of, read
+from faithscope.measures.means import mean_share
+from faithscope.measures.named_features import NamedFeatures, matched, named_features, shared, shared_elsewhere
+from faithscope.measures.repeatability import in_the_form_of, read
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
@@ -46,11 +48,11 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Naming = tuple[ComparedExplainer, NamedFeatures | None]
+Named = Mapping[str, Explanations]
 
-_USUAL = 5  # features that importances name
+_USUAL = SignOfTop(5)  # of importances, and as many features they name
+_KEEPING = SignOfTop | TopFeatures | TopRegions | ReasonCodes  # discretizers that keep k features
 _CERTAIN = 1 - 1e-12  # chance from which on nothing is left to exceed it
-_KEYS = "keys were compared as they are: make sure that equal keys mean the same in both"
 _WORDS = {
     "same": "share of rows on which both say the same",
     "chance": "the same by chance",
@@ -59,7 +61,6 @@ _WORDS = {
     "feature_chance": "share of the named features that both name, by chance",
     "sign_agreement": "share of the named features that both name with the same sign",
 }
-_SHARES = ("same", "kappa", "feature_agreement", "sign_agreement")
 _SHOWN = ("same", "chance", "kappa", "features", "by chance", "signs")
 
 
@@ -96,29 +97,23 @@ class PairAgreement:
     feature_chance: float | None = None
     sign_agreement: Share | None = None
     notes: Notes = ()
-    differing: Bools | None = field(default=None, repr=False, compare=False)  # per row
-    shared: Floats | None = field(default=None, repr=False, compare=False)  # feature agreement per row
-
-    @property
-    def comparable(self) -> bool:
-        """Whether anything can be told of the two."""
-        return self.same is not None or self.feature_agreement is not None
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this pair, ready for JSON."""
-        told = {name: getattr(self, name) for name in ("a", "b", "n", *_WORDS)}
-        shares = {name: told[name]._asdict() for name in _SHARES if told[name] is not None}
-        return {**told, **shares, "notes": list(self.notes)}
+        told = {name: each._asdict() if isinstance(each, Share) else each for name, each in vars(self).items()}
+        return told | {"notes": list(self.notes)}
 
     def columns(self) -> dict[str, Any]:
         """One line of a table."""
-        line: dict[str, Any] = {"a": self.a, "b": self.b}
-        for name in _WORDS:
+        line: dict[str, Any] = {}
+        for name in ("a", "b", *_WORDS, "n"):
             number = getattr(self, name)
-            line[name] = getattr(number, "value", number)
-            if name in _SHARES:
-                line |= {f"{name}_{end}": getattr(number, end, None) for end in ("low", "high")}
-        return line | {"n": self.n}
+            line |= (
+                {name: number.value, f"{name}_low": number.low, f"{name}_high": number.high}
+                if isinstance(number, Share)
+                else {name: number}
+            )
+        return line
 
     def _line(self) -> str:
         names, rows = f"{visible(self.a)} and {visible(self.b)}", several(self.n, "row", "rows")
@@ -171,23 +166,20 @@ class ExplainerAgreement(Shareable):
     k: int
     confidence: float
     notes: Notes = ()
-    _sample: Sample | None = field(default=None, repr=False, compare=False)
-    _explanations: Mapping[str, Explanations] = field(default_factory=dict, repr=False, compare=False)
 
     def pair(self, a: str, b: str) -> PairAgreement:
         """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
         for name in (a, b):
-            if not isinstance(name, str) or name not in self.explainers:
-                raise UnknownName(f"No explainer is called {name!r}. {hint(name, self.explainers)}")
-        chosen = next((pair for pair in self.pairs if {pair.a, pair.b} == {a, b}), None)
-        if chosen is None:
+            check_word(name, "The name of an explainer", self.explainers)
+        if a == b:
             raise BadInput(f"Agreement takes two different explainers; got {a!r} twice.")
-        return chosen
+        return next(pair for pair in self.pairs if {pair.a, pair.b} == {a, b})
 
     def table(self) -> "pd.DataFrame":
         """One line per pair: all measures with their intervals; empty cells for what cannot be told."""
-        lines = [pair.columns() for pair in self.pairs]
-        return frame({name: [line[name] for line in lines] for name in lines[0]})
+        import pandas as pd
+
+        return pd.DataFrame([pair.columns() for pair in self.pairs])
 
     def matrix(self, measure: str = "same") -> "pd.DataFrame":
         """One measure of every two explainers, as a square table by their names; NaN for what cannot be told.
@@ -209,23 +201,6 @@ class ExplainerAgreement(Shareable):
         values = {frozenset((pair.a, pair.b)): pair.columns()[measure] for pair in self.pairs}
         return [[values.get(frozenset((a, b))) for b in self.explainers] for a in self.explainers]
 
-    def rows(self, a: str, b: str, k: int = 10) -> "pd.DataFrame":
-        """Up to k rows on which two explainers differ, those that share the fewest features first.
-
-        ``row`` are positions in the rows that were handed over, ``index`` their labels (the positions again if they
-        have none). Explanations are told as they were compared. Kinds that cannot be equal differ on rows on which they
-        do not name the same features.
-        """
-        pair, most = self.pair(a, b), check_whole(k, "k, the number of rows,")
-        alike = np.full(self.n, np.nan) if pair.shared is None else pair.shared
-        rows = np.flatnonzero(alike < 1 if pair.differing is None else pair.differing)
-        rows = rows[np.argsort(alike[rows], kind="stable")][:most]
-        assert self._sample is not None
-        columns = named_rows(self._sample, rows)
-        for side, name in (("a", a), ("b", b)):
-            columns[f"explanation_{side}"] = [self._explanations[name].describe(row) for row in rows.tolist()]
-        return frame({**columns, "feature_agreement": alike[rows]})
-
     def plot(self, measure: str = "same") -> Any:
         """One measure of every two explainers as a heat map, an Altair chart; see `matrix`."""
         from faithscope.charts import heat_map
@@ -233,7 +208,6 @@ class ExplainerAgreement(Shareable):
         return heat_map(list(self.explainers), self._square(measure), measure=_WORDS[measure])
 
     _title = "agreement of explainers"
-    _written = ("explainers", "n", "clusters", "k", "confidence", "pairs", "notes")
 
     @property
     def _line(self) -> str:
@@ -320,7 +294,7 @@ def explainer_agreement(
     first = next(iter(raw.values()))
     zeros = np.zeros(len(first), np.int64)  # there are no predictions
     rows = Sample.checked(first, zeros, None, weights, clusters, row_labels={"explanations": first})
-    return measure_agreement(rows.noting(same_rows(**labels)), raw, discretizer, k, confidence, {})
+    return measure_agreement(rows.noting(same_rows(**labels)), raw, discretizer, k, confidence)
 
 
 def _refuse_few(explainers: Named) -> None:
@@ -329,22 +303,21 @@ def _refuse_few(explainers: Named) -> None:
 
 
 def measure_agreement(
-    rows: Sample, raw: Named, discretizer: Any, k: int | None, confidence: float, ready: Named
+    rows: Sample, raw: Named, discretizer: Any, k: int | None, confidence: float
 ) -> ExplainerAgreement:
-    """The agreement of every two explainers on the rows of a sample, whose notes are told; see `at_granularity`."""
+    """The agreement of every two explainers on the rows of a sample, whose notes are told."""
     _refuse_few(raw)
     counted = rows.counted()
     if counted is not rows:
-        kept = np.flatnonzero(rows.weight)
-        raw, ready = ({name: each.take(kept) for name, each in given.items()} for given in (raw, ready))
-    counted, explainers = at_granularity(counted, raw, discretizer, ready)
-    top = max(each.top for each in explainers) or _USUAL
-    k = check_whole(top if k is None else k, "k, the number of features that importances name,")
+        raw = {name: each.take(np.flatnonzero(rows.weight)) for name, each in raw.items()}
+    counted, explainers = _at_granularity(counted, raw, discretizer)
+    kept = [[0, *(step.k for step in steps(each.chosen) if isinstance(step, _KEEPING))][-1] for each in explainers]
+    k = check_whole(max(kept) or _USUAL.k if k is None else k, "k, the number of features that importances name,")
     check_share(confidence, "confidence")
     units = IndependentUnits.of(counted)
     named = [(each, named_features(each.naming, k)) for each in explainers]
-    pairs = tuple(_pair(a, b, units, confidence) for a, b in combinations(named, 2))
-    if not any(pair.comparable for pair in pairs):
+    pairs = tuple(_pair(*a, *b, units, confidence) for a, b in combinations(named, 2))
+    if all(pair.same is None and pair.feature_agreement is None for pair in pairs):
         reason = pairs[0].notes[0].rstrip(".")
         raise BadInput(f"No two of these explainers can be compared; {pairs[0].a!r} and {pairs[0].b!r}: {reason}.")
     widths = [each.naming.values.shape[1] for each in explainers if isinstance(each.naming, Importances)]
@@ -353,53 +326,115 @@ def measure_agreement(
         told = f"k={k} names all of {features} that are not 0, so feature agreement says little: pass a smaller k"
         counted = counted.noting((told,))
     return ExplainerAgreement(
-        explainers={each.name: each.discretizer for each in explainers},
+        explainers={each.name: repr(Original() if each.chosen is None else each.chosen) for each in explainers},
         pairs=pairs,
         n=counted.n,
         clusters=None if counted.clusters is None else len(units.mass),
         k=k,
         confidence=float(confidence),
         notes=counted.notes,
-        _sample=counted,
-        _explanations={each.name: each.explanations for each in explainers},
     )
 
 
-def _pair(first: Naming, second: Naming, units: IndependentUnits, confidence: float) -> PairAgreement:
+class _Compared(NamedTuple):
+    """One explainer: its explanations as they are compared for equality, and those that its features are read from."""
+
+    name: str
+    explanations: Explanations
+    naming: Explanations  # not discretized, but for sums of features
+    chosen: Any  # its discretizer, None for none
+
+    @classmethod
+    def of(cls, name: str, raw: Explanations, chosen: Any) -> "_Compared":
+        """An explainer by a discretizer."""
+        coarse, naming, parts = discretize(raw, chosen), raw, steps(chosen)
+        sums = list(takewhile(lambda step: isinstance(step, Grouped | Pool), parts))
+        for step in sums:
+            naming = discretize(naming, step)
+        if sums:  # sums of one-hot features are comparable with others
+            naming = naming._with(form="")
+            coarse = coarse._with(form=" | ".join(map(repr, parts[len(sums) :])))
+        return cls(name, coarse, naming, chosen)
+
+
+def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample, list[_Compared]]:
+    """The rows to compare on, and all explainers by the discretizers that a caller chose.
+
+    One discretizer for all that take it, one by name, or none: then importances are compared by ``SignOfTop(5)``, since
+    sixteen decimals are never the same. Features are in the order of the first importances with names, so that ties are
+    decided alike.
+    """
+    importances = {name: given for name, given in raw.items() if isinstance(given, Importances)}
+    if first := next((given for given in importances.values() if given.names), None):
+        raw = {**raw, **{name: first._with_my_order(given) for name, given in importances.items()}}
+    notes: list[str] = []
+    if isinstance(discretizer, Mapping):
+        named = by_name(discretizer, raw, "discretizer")
+        chosen = {name: to_discretizer(named.get(name)) for name in raw}
+    elif discretizer is None:
+        chosen = {name: _USUAL if type(each) is Importances and not each.form else None for name, each in raw.items()}
+        if any(chosen.values()):
+            notes.append(
+                f"importances were compared by {_USUAL!r}, since no discretizer was given: pass what people see of them"
+            )
+    else:
+        one = to_discretizer(discretizer)
+        reasons = {name: refusal(one, given) for name, given in raw.items()}
+        if all(reasons.values()):
+            raise next(iter(reasons.values()))
+        chosen = {name: None if why else one for name, why in reasons.items()}
+        told = "{} is compared as it is, since {!r} does not take its explanations"
+        notes += [told.format(name, one) for name, why in reasons.items() if why]
+    rows, given, known = rows.learned(chosen, raw)
+    return rows.noting(tuple(notes)), [_Compared.of(name, given[name], known[name]) for name in raw]
+
+
+def refusal(discretizer: Any, explanations: Explanations) -> Any:
+    """The error of a discretizer that does not take this kind of explanations; None if it does."""
+    try:
+        discretize(explanations.take(slice(0, 1)), discretizer)
+    except WrongType as why:
+        return why
+    except BadInput:
+        if not getattr(discretizer, "learns", False):  # it takes them once it has learned
+            raise
+    return None
+
+
+def _pair(
+    a: _Compared,
+    named_a: NamedFeatures | None,
+    b: _Compared,
+    named_b: NamedFeatures | None,
+    units: IndependentUnits,
+    confidence: float,
+) -> PairAgreement:
     """All measures of two explainers, without those that cannot be told, and why they cannot."""
-    (a, named_a), (b, named_b) = first, second
     told: dict[str, Any] = {}
     notes: list[str] = []
     try:
         told |= _equality(*_numbered(a.explanations, b.explanations), units, confidence)
-        notes += [_KEYS] if isinstance(a.explanations, Plain) else []
     except Incompatible as reason:
         why = str(reason)
         if type(a.explanations) is not type(b.explanations):
             kinds = (each.explanations.kind.partition(" over ")[0] for each in (a, b))  # without the names of features
             why = f"{' and '.join(kinds)} cannot be the same explanation"
-        elif a.discretizer != b.discretizer:
-            why = f"{a.discretizer} and {b.discretizer} cannot give the same: pass one discretizer for both"
+        elif a.chosen != b.chosen:
+            why = f"{a.chosen} and {b.chosen} cannot give the same: pass one discretizer for both"
         notes.append(why)
     try:
         if named_a is None or named_b is None:
             raise Incompatible("not both name features, so features cannot be compared either")
         named_b, alike, unmatched = matched(named_a, named_b)
         own = shared(named_a, named_b)
-        told |= {"shared": own, "feature_agreement": _mean(own, units, confidence)}
+        told["feature_agreement"] = mean_share(own, units, confidence)[0]
         told["feature_chance"] = _chance(shared_elsewhere(named_a, named_b, own, units).sum(), units)
         if alike and named_a.signs is not None and named_b.signs is not None:
-            told["sign_agreement"] = _mean(shared(named_a.signed, named_b.signed), units, confidence)
+            told["sign_agreement"] = mean_share(shared(named_a.signed, named_b.signed), units, confidence)[0]
         notes += unmatched
     except Incompatible as reason:
         notes += [] if "same" in told else [str(reason)]
     return PairAgreement(a.name, b.name, len(units.weight), **told, notes=tuple(notes))
-
-
-def _mean(values: Floats, units: IndependentUnits, confidence: float) -> Share:
-    """The mean of numbers from 0 to 1: Student's t by the jackknife over clusters, and a least margin."""
-    value, margins = min(1.0, units.mean(values)), units.margins(values, confidence)
-    return Share(value, max(0.0, value - margins.below), min(1.0, value + margins.above))
 
 
 def _chance(pairs: float, units: IndependentUnits) -> float | None:
@@ -417,12 +452,10 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     """
     first, second = (NamedFeatures(len(a), (), np.arange(len(a)), codes) for codes in (a, b))
     own, mass = shared(first, second), units.mass
-    same = _mean(own, units, confidence)
-    if len(mass) == len(own) and (mass == mass[0]).all():
-        same = Share(same.value, *exact_share(own.sum(), len(own), confidence))
+    same = mean_share(own, units, confidence, exact=True)[0]
     asked, answered = shared_elsewhere(first, second, own, units), shared_elsewhere(second, first, own, units)
     chance = _chance(asked.sum(), units)
-    told = {"same": same, "chance": chance, "kappa": None, "differing": own < 1}
+    told = {"same": same, "chance": chance, "kappa": None}
     if chance is None or chance >= _CERTAIN:
         return told
     value = 1 - (1 - same.value) / (1 - chance)

@@ -20,6 +20,7 @@ from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, Method, to_interval
 from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Margins
+from faithscope.measures.means import mean_share
 from faithscope.measures.named_labels import named_labels, reported_rows
 from faithscope.measures.telling import OfEstimates, number
 from faithscope.runtime.memory import FEWER_ROWS
@@ -174,12 +175,7 @@ def measure_leakage(
     rows, units = reported_rows(sample, discretizer), IndependentUnits.of(parts[0])
     (_, own), counted = named.counted(rows, parts[0].weights)
     naming = np.fromiter(map(bool, named.words[rows]), np.float64, len(rows))
-    share = units.mean(naming)
-    if units.clusters is None and np.ptp(units.weight) == 0:
-        low, high = exact_share(naming.sum(), units.good, given.confidence)
-    else:
-        found = units.margins(naming, given.confidence)
-        low, high = max(0.0, share - found.below), min(1.0, share + found.above)
+    (share, low, high), _ = mean_share(naming, units, given.confidence, exact=units.clusters is None)
     if not share:
         # Others may name a label, if so few that the sample missed them. Consistency is the sum over explanations of
         # g = Σ_y p_y² / p, whose derivative by any p_y lies between -1 and 1: masking the labels of a share of reasons

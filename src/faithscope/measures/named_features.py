@@ -139,7 +139,7 @@ def matched(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures, bool, tu
     features = np.array([numbers[name] for name in b.names], np.int64)[b.features]
     apart = [name for name in numbers if (name in known_a) != (name in known_b)]
     notes: Notes = ()
-    if apart and ((a.in_columns and b.in_columns) or not (known_a <= known_b or known_b <= known_a)):
+    if apart and not (known_a <= known_b or known_b <= known_a):
         told = ", ".join(map(repr, apart[:_SHOWN]))  # as one-hot columns and their source
         notes = (f"features were matched by name, and {told} are known to one explainer only: see fs.Grouped",)
     return replace(b, features=features), not apart, notes

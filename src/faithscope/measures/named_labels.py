@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -103,12 +103,8 @@ class NamedLabels:
         weights = np.ones(len(rows)) if weights is None else weights
         named = np.fromiter(map(bool, words), bool, len(words))
         any_label, own_label = (float(weights[which].sum() / weights.sum()) for which in (named, own))
-        return (any_label, own_label), by_number(Counter(word for each in words[weights > 0] for word in each))
-
-
-def by_number(rows: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Words with their numbers of rows, the largest first, then by their letters."""
-    return sorted(rows.items(), key=lambda pair: (-pair[1], pair[0]))
+        rows_of = Counter(word for each in words[weights > 0] for word in each)
+        return (any_label, own_label), sorted(rows_of.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def named_labels(sample: Sample, further: Iterable[str] = ()) -> NamedLabels:

@@ -1,25 +1,40 @@
-"""Repeatability: how often two runs explain a row alike, which rows and features change, and which run stands out."""
+"""Repeatability: how often two runs explain a row alike, which rows and features change, and which run stands out.
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import cache
+Rows are drawn at random, and so are runs, and every run explains every row. So the value varies with the rows, by the
+jackknife over rows (or clusters), and with the runs, by the jackknife over runs. All rows of a run may share its luck,
+as they do if models are retrained; rows then say nothing of further runs. The two variances add. Random errors of
+single explanations are in both, so that the sum is somewhat too large if there is nothing else.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtrit
 
-from faithscope.errors import BadInput
-from faithscope.explanations.base import join_all, several
+from faithscope.discretizers import Discretize, Original, discretize
+from faithscope.errors import BadInput, FaithscopeError, Incompatible
+from faithscope.explanations.base import Explanations, join_all, several
 from faithscope.explanations.conditions.conjunctions import Shared
-from faithscope.explanations.forms import top_signs
-from faithscope.explanations.importances import Importances, Rankings
+from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.explanations.highlights import Highlights
+from faithscope.explanations.importances import Importances
+from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
-from faithscope.measures.counterexamples import named_rows
+from faithscope.inputs.rows import rows_of
+from faithscope.measures.counterexamples import named_rows, pairs_apart
+from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.named_features import named_features, named_parts
-from faithscope.measures.runs import Runs
-from faithscope.measures.telling import in_clusters, number
-from faithscope.notes import Notes
-from faithscope.rounding import down, in_brackets, told_share, up
+from faithscope.measures.telling import in_clusters
+from faithscope.notes import Note, Notes, of_kind
+from faithscope.readers import as_explanations
+from faithscope.rounding import in_brackets, told_share
+from faithscope.sample import Sample
 from faithscope.sinks.card import Table
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
@@ -34,10 +49,124 @@ _LONGEST = 60  # characters of an explanation in a card
 _REAL = "importances are real numbers that nearly all differ: name what people read, such as fs.SignOfTop(5)"
 _NEARLY_ALL = 0.9  # of real numbers that are different
 _FEW = 10  # runs: with fewer, a kind that is not rare may be missing
-_NUMBERS = (
-    *("value", "low", "high", "rows_low", "rows_high", "confidence", "method", "chance", "adjusted", "n", "runs"),
-    *("distinct", "clusters", "discretizer"),
-)
+_REPEATED = "if the same cases were recorded again, the interval is too narrow; drop them, or pass clusters="
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Runs:
+    """The explanations of the same rows by several runs.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What each run is called, such as ``runs[0]``.
+    given : tuple of Explanations
+        The explanations of each run as they were made, before the discretizer.
+    explanations : Explanations
+        Those of all runs after the discretizer, one run after the other.
+    sample : Sample
+        The rows with their weights and clusters; its explanations are those of the first run.
+    """
+
+    names: tuple[str, ...]
+    given: tuple[Explanations, ...]
+    explanations: Explanations
+    sample: Sample
+
+    @classmethod
+    def of(cls, runs: Mapping[str, Any], X: Any, weights: Any, clusters: Any, discretizer: Discretize | None) -> "Runs":
+        """The runs that a caller hands over, after checking them: the same rows, in the same order, of one kind.
+
+        Parameters
+        ----------
+        runs : mapping of str to explanations
+            At least two runs, by name.
+        """
+        kinds = {name: read(name, run) for name, run in runs.items()}
+        first, *others = runs
+        kinds = {name: in_the_form_of(kinds[first], kind) for name, kind in kinds.items()}
+        known = {} if X is None else {"X": rows_of(X)}
+        refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
+        _refuse_kinds(kinds)
+        same_rows(**{"X": X, first: runs[first]})
+        notes = [note for name in others for note in same_rows(**{first: runs[first], name: runs[name]})]
+        named = {"explanations": runs[first] if index_of(runs[first]) is not None else kinds[first]}
+        none = np.zeros(len(kinds[first]))  # there are no predictions
+        sample = Sample.checked(kinds[first], none, X, weights, clusters, row_labels=named)
+        again = of_kind(sample.notes, "repeated")  # which makes only the interval wrong
+        told = (note for note in sample.notes if note not in again)
+        sample = replace(sample, notes=(*told, *(Note(note.fact, advice=_REPEATED) for note in again))).counted()
+        if sample.positions is not None:
+            kinds = {name: kind.take(sample.positions) for name, kind in kinds.items()}
+        sample, given, chosen = sample.learned(dict.fromkeys(kinds, discretizer), kinds)
+        every = join_all([discretize(kind, chosen[name]) for name, kind in given.items()])
+        return cls(tuple(runs), tuple(given.values()), every, sample.noting(tuple(notes[:1])))
+
+    @cached_property
+    def units(self) -> IndependentUnits:
+        """The rows, or clusters of rows, which vary independently."""
+        return IndependentUnits.of(self.sample)
+
+    @cached_property
+    def grouped(self) -> tuple[Ints, Ints]:
+        """The number of each run's explanation of each row, (runs, n), and the place of the first of each number."""
+        codes, first = self.explanations.group()
+        return codes.reshape(-1, self.sample.n), first
+
+    @cached_property
+    def times(self) -> Ints:
+        """How many runs, this one included, explain a row as this run does, (runs, n)."""
+        return np.stack([(self.grouped[0] == run).sum(axis=0) for run in self.grouped[0]])
+
+    @property
+    def shares(self) -> Floats:
+        """The share of pairs of runs that explain a row alike, (n,)."""
+        many = len(self.names)
+        return np.asarray((self.times - 1).sum(axis=0) / (many * (many - 1)))
+
+    @cached_property
+    def pairs(self) -> Floats:
+        """The share of rows that two runs explain alike, of every pair, (runs, runs); 0 for a run with itself."""
+        codes, weight = self.grouped[0], self.units.weight / self.units.weight.sum()
+        return np.stack([(codes == run) @ weight for run in codes]) - np.eye(len(codes))
+
+    def margins(self, confidence: float) -> tuple[float, float]:
+        """How far the truth may lie from the value: for further rows of these runs, and for further runs too.
+
+        Never less than ``ln(2/δ) max w / Σ w``, the rule of three's case: rare rows that are explained otherwise may
+        have been missed, and weigh as much as the heaviest cluster. Of 2 runs both are the same: nothing is known of
+        the spread between runs. If runs fall into kinds of equal size, leaving out any of them changes nothing, though
+        other runs would: so the variance of the agreements of pairs of runs, by their number, is added to theirs.
+        Variances add, and so do their degrees of freedom (Satterthwaite's).
+        """
+        wrong, many = check_confidence(confidence) / 2, len(self.names)
+        apart = self.units.without_each(self.units.sums(self.shares), self.units.mass)
+        if apart is None:
+            return 1.0, 1.0
+        of_rows = max(self.units.least(wrong), apart.margin(wrong)[0])
+        if many < 3:
+            return of_rows, of_rows
+        pairs, by_run = self.pairs[np.triu_indices(many, 1)], self.pairs.sum(axis=1) / (many - 1)
+        without = (by_run.sum() - 2 * by_run) / (many - 2)
+        runs, rows = float((many - 1) * without.var() + pairs.var(ddof=1) / len(pairs)), 0.0
+        squares = runs**2 / (many - 1)
+        if apart.varies:
+            rows = (apart.rows - 1) / apart.rows * apart.second
+            squares += rows**2 * apart.fourth / apart.second**2
+        if runs <= 1e-24:
+            return of_rows, of_rows
+        return of_rows, max(of_rows, float(stdtrit((rows + runs) ** 2 / squares, 1 - wrong)) * math.sqrt(rows + runs))
+
+    @property
+    def chance(self) -> float | None:
+        """How often explanations of two different rows, by different runs, are equal; None for a single cluster."""
+        mass, many, n = self.units.mass, len(self.names), self.sample.n
+        if len(mass) < 2:
+            return None
+        clusters = np.arange(n) if self.units.clusters is None else self.units.clusters
+        weight, run = np.tile(self.units.weight, many), np.repeat(np.arange(many), n)
+        equal = pairs_apart(self.grouped[0].ravel(), run, np.tile(clusters, many), weight).sum()
+        return float(np.clip(equal / (many * (many - 1) * (mass @ (mass.sum() - mass))), 0.0, 1.0))
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,6 +187,8 @@ class Repeatability(Shareable):
     chance : float or None
         How often different rows have the same explanation, by different runs: what an explainer repeats that always
         says the same, or that ignores the row. None if there is one row.
+    adjusted : float or None
+        What is repeated beyond chance, ``(value - chance) / (1 - chance)``; None if chance is unknown or 1.
     n, runs, distinct : int
         Number of rows, of runs, and of different explanations of all runs together.
     clusters : int or None
@@ -82,6 +213,7 @@ class Repeatability(Shareable):
     confidence: float
     method: str
     chance: float | None
+    adjusted: float | None
     n: int
     runs: int
     distinct: int
@@ -89,18 +221,14 @@ class Repeatability(Shareable):
     discretizer: str
     notes: Notes
     _runs: Runs = field(compare=False)
+    measure: str = "repeatability"
+
+    _title = "repeatability"
 
     @property
     def interval(self) -> tuple[float, float]:
         """The pair (low, high)."""
         return self.low, self.high
-
-    @property
-    def adjusted(self) -> float | None:
-        """What is repeated beyond chance, ``(value - chance) / (1 - chance)``; None if chance is unknown or 1."""
-        if self.chance is None or self.chance >= 1:
-            return None
-        return (self.value - self.chance) / (1 - self.chance)
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per row, the least repeatable first; only the k least repeatable if k is given.
@@ -108,9 +236,12 @@ class Repeatability(Shareable):
         ``row`` is its position and ``index`` its row label, ``value`` the share of pairs of runs that explain it alike,
         ``different`` the number of its different explanations; then the two commonest, each with its number of runs.
         """
-        runs, describe = self._runs, cache(self._runs.describe)
+        runs, describe = (
+            self._runs,
+            cache(lambda code: self._runs.explanations.describe(int(self._runs.grouped[1][code]))),
+        )
         order = np.argsort(runs.shares, kind="stable")[: None if k is None else check_whole(k, "k")]
-        codes, times, place = runs.codes[:, order], runs.times[:, order], np.arange(len(order))
+        codes, times, place = runs.grouped[0][:, order], runs.times[:, order], np.arange(len(order))
         columns = named_rows(runs.sample, order) | {
             "value": runs.shares[order],
             "different": np.rint((1 / times).sum(axis=0)).astype(np.int64),
@@ -126,64 +257,30 @@ class Repeatability(Shareable):
     def features(self, k: int | None = None, *, top: int = 5) -> "pd.DataFrame":
         """One line per feature, the one that changes most first; only the first k if k is given.
 
-        Of importances, before any discretizer: ``sign_differs`` and ``top_differs``, how often two runs disagree on the
-        sign of a feature (-, 0 or +), and on whether it is among the `top` largest in size; ``spread``, its standard
-        deviation between runs, beside ``mean_size``, its mean absolute value. Of rules, highlights, prototypes and
-        counterfactuals: ``use_differs``, how often one of two runs uses it and the other does not, and ``used``, how
-        often it is used at all.
+        ``use_differs`` is how often one of two runs names it and the other does not, and ``used`` how often it is named
+        at all. Importances, before any discretizer, name their `top` largest in size.
         """
+        runs, many = self._runs, self.runs
+        every, k = join_all(runs.given), None if k is None else check_whole(k, "k")
         check_whole(top, "top, the number of largest features,")
-        k, runs = None if k is None else check_whole(k, "k"), self._runs
-        first, many = runs.given[0], len(runs.given)
-
-        def differing(*kinds: Any) -> Any:
-            """The share of pairs of runs that differ, from how many runs are of each kind."""
-            return 1 - sum(each * (each - 1) for each in kinds) / (many * (many - 1))
-
-        if isinstance(first, Importances) and not isinstance(first, Rankings):
-            values = np.stack([first._with_my_order(each).values.astype(np.float64) for each in runs.given])
-            kept = sum(top_signs(each, top) != 0 for each in values)
-            signs = ((np.sign(values) == sign).sum(axis=0) for sign in (-1, 0, 1))
-            columns = {
-                "feature": [visible(first._label(j)) for j in range(values.shape[2])],
-                "sign_differs": runs.mean(differing(*signs).T),
-                "top_differs": runs.mean(differing(kept, many - kept).T),
-                "spread": np.sqrt(runs.mean(values.var(axis=0, ddof=1).T)),
-                "mean_size": runs.mean(np.abs(values).mean(axis=0).T),
-            }
-            order = ["top_differs", "sign_differs", "spread"]
-            return frame(columns).sort_values(order, ascending=False, ignore_index=True)[:k]
-        every = join_all(runs.given)
         named = named_parts(every) if isinstance(every, Shared) else named_features(every, top)
         if named is None:
             raise BadInput(
                 "features() needs importances, rules, highlights, prototypes or counterfactuals, and these are "
-                f"{first.kind}, which name no features: table() tells which rows change."
+                f"{every.kind}, which name no features: table() tells which rows change."
             )
         width = len(named.names)
-        cells, times = np.unique(named.rows % runs.n * width + named.features, return_counts=True)
+        cells, times = np.unique(named.rows % self.n * width + named.features, return_counts=True)
         row, feature = np.divmod(cells, width)
-        shares = {"use_differs": differing(times, many - times), "used": times / many}
         weight = runs.units.weight[row] / runs.units.weight.sum()
+        shares = {"use_differs": 2 * times * (many - times) / (many * (many - 1)), "used": times / many}
         sums = {name: np.bincount(feature, weight * share, width) for name, share in shares.items()}
         table = frame({"feature": list(map(visible, named.names)), **sums})
         return table[table["used"] > 0].sort_values(list(sums), ascending=False, ignore_index=True)[:k]
 
     def runs_table(self) -> "pd.DataFrame":
-        """One line per run, the one that stands out most first.
-
-        ``value`` is how often the other runs explain rows as it does, ``without`` the repeatability of the others, NaN
-        if that is one run.
-        """
-        runs = self._runs
-        columns = {"run": list(map(visible, runs.names)), "value": runs.by_run, "without": runs.without_run}
-        return frame(columns).sort_values("value", kind="stable", ignore_index=True)
-
-    def pairs(self) -> "pd.DataFrame":
-        """One line per pair of runs: the share of rows that both explain alike, lowest first."""
-        a, b = np.triu_indices(self.runs, 1)
-        names = np.array(list(map(visible, self._runs.names)), object)
-        columns = {"a": names[a], "b": names[b], "value": self._runs.pairs[a, b]}
+        """One line per run, the one that stands out most first: how often the other runs explain rows as it does."""
+        columns = {"run": list(map(visible, self._runs.names)), "value": self._runs.pairs.sum(axis=1) / (self.runs - 1)}
         return frame(columns).sort_values("value", kind="stable", ignore_index=True)
 
     def plot(self) -> "alt.LayerChart":
@@ -192,40 +289,30 @@ class Repeatability(Shareable):
 
         return estimates([("two runs", self)])
 
-    measure = _title = "repeatability"
-    _written = ("measure", *_NUMBERS, "notes")
-
-    def _sentences(self) -> Iterable[str]:
-        return [f"Two runs explain {self.value:.1%} of rows alike, on average."]
-
     def _tables(self) -> Iterable[Table]:
-        ends = (f"{down(low)}–{up(high)}" for low, high in ((self.low, self.high), (self.rows_low, self.rows_high)))
-        numbers = (f"{self.value:.3f}", *ends, number(self.chance), number(self.adjusted))
-        columns = ("value", "interval", "these runs alone", "chance", "beyond chance")
-        counted = f"{self._counted}, {100 * self.confidence:g}% intervals, {visible(self.discretizer)}"
-        yield Table(columns, (numbers,), 0, caption=counted)
         changing = self.table(_TOLD)[["row", "commonest", "second", "different", "value"]]
         lines = tuple(
             (f"{row:,}", first[:_LONGEST], second[:_LONGEST], f"{many}", f"{value:.3f}")
             for row, first, second, many, value in changing.itertuples(index=False)
         )
-        yield Table(tuple(changing), lines, 3, "Rows that change most")
+        return [Table(tuple(changing), lines, 3, "Rows that change most", visible(self.discretizer))]
 
     @property
-    def _counted(self) -> str:
-        rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}"
-        return f"{rows}, {self.runs} runs, {several(self.distinct, 'explanation', 'explanations')}"
-
-    def __str__(self) -> str:
+    def _line(self) -> str:
         chance = "" if self.chance is None else f", chance {self.chance:.2f}"
         interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
-        line = f"repeatability {told_share(self.value)}, {interval}{chance}; {self._counted}"
-        return in_lines(line, self.notes)
+        rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}, {self.runs} runs"
+        told = f"repeatability {told_share(self.value)}, {interval}{chance}"
+        return f"{told}; {rows}, {several(self.distinct, 'explanation', 'explanations')}"
+
+    def __str__(self) -> str:
+        return in_lines(self._line, self.notes)
 
 
-def measured(runs: Runs, confidence: float, discretizer: str) -> Repeatability:
+def measure_repeatability(runs: Runs, discretizer: Discretize | None, confidence: float) -> Repeatability:
     """The repeatability of some runs."""
-    value, (of_rows, of_both) = runs.value, runs.margins(confidence)
+    value, chance = min(1.0, runs.units.mean(runs.shares)), runs.chance
+    of_rows, of_both = runs.margins(confidence)
     return Repeatability(
         value=value,
         low=max(0.0, value - of_both),
@@ -234,12 +321,13 @@ def measured(runs: Runs, confidence: float, discretizer: str) -> Repeatability:
         rows_high=min(1.0, value + of_rows),
         confidence=float(confidence),
         method="rows" if len(runs.names) == 2 else "rows and runs",
-        chance=runs.chance,
-        n=runs.n,
+        chance=chance,
+        adjusted=None if chance is None or chance >= 1 else (value - chance) / (1 - chance),
+        n=runs.sample.n,
         runs=len(runs.names),
-        distinct=runs.distinct,
+        distinct=len(runs.grouped[1]),
         clusters=None if runs.sample.clusters is None else len(runs.units.mass),
-        discretizer=discretizer,
+        discretizer=repr(Original() if discretizer is None else discretizer),
         notes=_notes(runs, confidence),
         _runs=runs,
     )
@@ -247,15 +335,15 @@ def measured(runs: Runs, confidence: float, discretizer: str) -> Repeatability:
 
 def _notes(runs: Runs, confidence: float) -> Notes:
     """What a reader should know of the runs, then what rows and explanations bring along."""
-    told, raw = [], runs.explanations
-    if (runs.times == len(runs.names)).all() and runs.n > 1:
+    told, raw, distinct = [], runs.explanations, len(runs.grouped[1])
+    if (runs.times == len(runs.names)).all() and runs.sample.n > 1:
         told.append(
             "every run gave every row one and the same explanation, which repeats itself whatever the rows are"
-            if runs.distinct == 1
+            if distinct == 1
             else "every run gave each row the same explanation: either nothing is random, or the seed does not reach it"
         )
     real = isinstance(raw, Importances) and not raw.form and raw.values.dtype.kind == "f"
-    if real and runs.distinct >= _NEARLY_ALL * runs.codes.size:
+    if real and distinct >= _NEARLY_ALL * runs.grouped[0].size:
         told.append(_REAL)
     if len(runs.names) == 2:
         told.append("of 2 runs nothing is known about others: the interval is for further rows that these two explain")
@@ -265,3 +353,41 @@ def _notes(runs: Runs, confidence: float) -> Notes:
         told.append(f"{kind}, of which the interval knows nothing")
     given = [note for explanations in (*runs.given, raw) for note in explanations.notes]
     return tuple(dict.fromkeys([*told, *runs.sample.notes, *given]))
+
+
+def read(name: str, given: Any) -> Explanations:
+    """Explanations that a caller hands over, one of several; a refusal says which."""
+    try:
+        return as_explanations(given)
+    except FaithscopeError as error:
+        raise type(error)(f"{name} cannot be read: {error}") from error
+
+
+def in_the_form_of(first: Explanations, other: Explanations) -> Explanations:
+    """The other explanations, less what does not matter to equality: how documents and distances are read."""
+    if isinstance(first, Highlights) and type(first) is type(other):
+        return other._with(tokenizer=first.tokenizer, vocabulary=first.vocabulary)
+    if isinstance(first, Counterfactuals) and isinstance(other, Counterfactuals):
+        return other._with(metric=first.metric)
+    return other
+
+
+def refuse_lengths(lengths: Mapping[str, int]) -> None:
+    """Raise if two runs, or the rows and a run, differ in length."""
+    (first, rows), *others = lengths.items()
+    for name, length in others:
+        if length != rows:
+            raise BadInput(
+                f"{first} has {rows:,} rows and {name} has {length:,}: each run must explain the same rows in the same "
+                "order, one explanation per row."
+            )
+
+
+def _refuse_kinds(kinds: Mapping[str, Explanations]) -> None:
+    """Raise if explanations of two runs can never be equal, being of other kinds or over other features."""
+    (first, kind), *others = kinds.items()
+    for name, other in others:
+        try:
+            kind.take(slice(0, 1)).join(other.take(slice(0, 1)))
+        except Incompatible as error:
+            raise Incompatible(f"{first} and {name} cannot be compared. {error}") from error

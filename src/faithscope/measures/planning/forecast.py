@@ -205,8 +205,7 @@ class Band:
             "b_eq": np.append(seen, 1.0),
             "bounds": np.vstack([np.tile([0.0, 1.0], (len(shares), 1)), within]),
         }
-        for method in ("highs-ds", "highs-ipm"):  # the simplex is faster and, rarely, stops without an answer
-            result = linprog(np.append(shares, np.zeros(len(seen))), method=method, **program)
-            if result.status == 0:
-                return float(result.fun)
+        result = linprog(np.append(shares, np.zeros(len(seen))), method="highs-ds", **program)
+        if result.status == 0:
+            return float(result.fun)
         return None

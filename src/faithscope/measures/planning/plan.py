@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,6 @@ from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.planning.forecast import Backtest, Band, Mixture, rarefy
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
-from faithscope.sinks.card import Table
 from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
@@ -175,19 +174,6 @@ class Plan(Shareable):
         from faithscope.charts import curve
 
         return curve(self)
-
-    def _tables(self) -> Iterable[Table]:
-        low, high = self.rows_needed_low, self.rows_needed_high
-        between = "–" if low is None else f"at least {low:,}" if high is None else f"{low:,} to {high:,}"
-        facts = {
-            "rows measured": f"{self.n:,}",
-            "unverifiable": f"{self.unverifiable:.1%}",
-            "wanted at most": f"{self.wanted:.1%}",
-            "rows needed": "–" if self.rows_needed is None else f"{self.rows_needed:,}",
-            f"rows needed, {100 * self.confidence:g}% interval": between,
-            "rows that the paper's corollary guarantees": "–" if self.guarantee is None else f"{self.guarantee:,}",
-        }
-        return [Table(("", "value"), tuple(facts.items()))]
 
     @property
     def _line(self) -> str:

@@ -67,7 +67,7 @@ def _row(pair: Mapping[str, Any]) -> tuple[str, ...]:
     known = {name: plain(value) for name, value in pair.items()}
     interval = "–" if known["same"] is None else f"{down(known['same_low'])}–{up(known['same_high'])}"
     numbers = [number(known[name]) for name in ("chance", "kappa", "feature_agreement", "feature_chance")]
-    ends = Cell(interval, known["same_low"])
+    ends = Cell(interval, known.get("same_low"))
     return wording(pair["a"]), wording(pair["b"]), number(known["same"]), ends, *numbers
 
 

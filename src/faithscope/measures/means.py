@@ -1,0 +1,22 @@
+"""The mean over rows of shares, with its interval: how often explanations name, decode, agree."""
+
+import numpy as np
+
+from faithscope.inputs.array_types import Floats
+from faithscope.measures.intervals.local import exact_share
+from faithscope.measures.intervals.margins import IndependentUnits, Share
+
+
+def mean_share(
+    values: Floats, units: IndependentUnits, confidence: float, *, exact: bool = False
+) -> tuple[Share, bool]:
+    """The mean of numbers from 0 to 1 with its interval, and whether that is exact.
+
+    It is Student's t by the jackknife over rows, or clusters, and at least the rule of three's; of what is true or not
+    of rows that count alike, Clopper and Pearson's, if it may be `exact`.
+    """
+    value = min(1.0, units.mean(values))
+    if exact and len(units.mass) == len(values) and np.ptp(units.mass) == 0:
+        return Share(value, *exact_share(round(float(values.sum())), len(values), confidence)), True
+    found = units.margins(values, confidence)
+    return Share(value, max(0.0, value - found.below), min(1.0, value + found.above)), False
