@@ -241,7 +241,7 @@ def _explainer_agreement(agreement):
     many = len(agreement.explainers)
     assert len(agreement.pairs) == many * (many - 1) // 2
     for pair in agreement.pairs:
-        assert (pair.same or pair.feature_agreement) or pair.notes
+        assert pair.comparable or pair.notes
         share(pair.chance)
         for name in ("same", "feature_agreement", "sign_agreement"):
             if (found := getattr(pair, name)) is not None:
@@ -252,8 +252,8 @@ def _explainer_agreement(agreement):
 
 
 def _direction(direction):
-    share(direction.right, direction.wrong, direction.tiny)
-    assert math.isclose(direction.right + direction.wrong + direction.tiny, 1)
+    share(direction.right, direction.wrong, direction.tiny, direction.ties)
+    assert math.isclose(direction.right + direction.wrong + direction.tiny + direction.ties, 1)
     if direction.value is not None:
         share(direction.low, direction.high)
         in_order(direction.low, direction.value, direction.high)

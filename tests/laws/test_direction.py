@@ -43,7 +43,7 @@ def system(seed):
 
 @cache
 def pairs_one_by_one(seed, k, tiny):
-    """(row, feature, +1 right, -1 wrong or 0 too little to tell) of every named pair, from all training rows."""
+    """(row, feature, +1 right, -1 wrong, 0 tiny or None for ties) of every named pair, from all training rows."""
     found = []
     X, train, phi, _, _ = system(seed)
     for i in range(len(X)):
@@ -56,7 +56,10 @@ def pairs_one_by_one(seed, k, tiny):
                 row[X.columns[j]] = pd.Series([train.iloc[t, j]], index=row.index, dtype=train.dtypes.iloc[j])
                 others.append(chances(row)[0, 1])
             move = own - np.mean(others)
-            found.append((i, j, 0 if abs(move) <= tiny else int(np.sign(move) * np.sign(phi[i, j]))))
+            if np.abs(own - np.array(others)).max() < 1e-12:
+                found.append((i, j, None))
+            else:
+                found.append((i, j, 0 if abs(move) <= tiny else int(np.sign(move) * np.sign(phi[i, j]))))
     return found
 
 
@@ -77,7 +80,7 @@ def test_every_share_is_what_loops_give(seed, k, manner):
     expected = pairs_one_by_one(seed, k, 0.01)
     total = sum(weights[i] for i, _, _ in expected)
     assert (found.pairs, found.n, found.k) == (len(expected), N, k)
-    for name, kind in (("right", 1), ("wrong", -1), ("tiny", 0)):
+    for name, kind in (("right", 1), ("wrong", -1), ("tiny", 0), ("ties", None)):
         share = sum(weights[i] for i, _, told in expected if told == kind) / total
         assert getattr(found, name) == pytest.approx(share, abs=1e-12), name
     assert found.value == pytest.approx(ratio(expected, weights), abs=1e-12)
@@ -135,8 +138,8 @@ def test_importances_of_any_classes_are_held_against_those_classes():
         assert told.output == f"the probability of {name!r}"
         assert told.value == fs.direction(one, model, X, class_index=number).value
     assert min(every.value, predicted.value) > 0.7
-    refused(BadInput, "The model has 3 outputs, and importances of one", fs.direction, own, model, X)
-    refused(BadInput, "label 'z'", fs.direction, own._with(label="z"), model, X)
+    refused(BadInput, "nothing says of which the importances speak", fs.direction, own, model, X)
+    refused(BadInput, "none of the model's classes", fs.direction, own._with(label="z"), model, X)
     refused(BadInput, "from 0 to 2", fs.direction, own, model, X, class_index=3)
 
 
@@ -151,16 +154,25 @@ def test_numbers_and_reason_codes_have_a_direction():
     assert not against.flipped
 
 
-def test_a_feature_that_never_moves_the_output_is_neither_right_nor_wrong():
+def test_a_feature_that_never_moves_the_output_is_a_tie():
     X = np.random.default_rng(5).normal(size=(30, 2))
-    found = fs.direction(np.ones((30, 2)), lambda rows: rows[:, 0], X, tiny=0)
-    assert found.tiny == 0.5
-    assert "drawn from the rows themselves" in str(found)
+    found = fs.direction(np.ones((30, 2)), lambda rows: rows[:, 0], X)
+    assert found.ties == 0.5
     still = fs.direction(np.ones((30, 2)), lambda rows: np.zeros(len(rows)), X)
-    assert (still.value, still.low, still.tiny, still.above_chance) == (None, None, 1.0, None)
+    assert (still.value, still.low, still.ties, still.above_chance) == (None, None, 1.0, None)
     assert "cannot be told" in str(still)
     slow = fs.direction(np.ones((30, 2)), lambda rows: 0.5 + 1e-5 * np.tanh(rows[:, 0]), X)
-    assert (slow.value, slow.tiny) == (None, 1.0)
+    assert (slow.value, slow.tiny, slow.ties) == (None, 0.5, 0.5)
+
+
+def test_pairs_against_their_sign_are_shown():
+    X = pd.DataFrame({"a": np.arange(20.0), "b": 0.0}, index=range(100, 120))
+    found = fs.direction(np.column_stack([10 - np.arange(20.0), np.zeros(20)]), lambda rows: rows["a"].to_numpy(), X)
+    assert found.flipped
+    assert "drawn from the rows themselves" in str(found)
+    worst = found.counterexamples(1).iloc[0]
+    assert (worst["index"], worst["feature"], worst["value"]) in ((100, "a", 0.0), (119, "a", 19.0))
+    assert worst["move"] * worst["importance"] < 0
 
 
 def test_what_cannot_be_redrawn_gets_one_sentence():
@@ -168,7 +180,7 @@ def test_what_cannot_be_redrawn_gets_one_sentence():
     ready = chances(X)[:, 1] > 0.5
     for error, words, given in (
         (WrongType, "pass the model itself", (phi, ready, X)),
-        (WrongType, "got LinearSVC", (phi[:, :2], LinearSVC().fit(phi[:, :2], ready), phi[:, :2])),
+        (WrongType, "LinearSVC has no predict_proba", (phi[:, :2], LinearSVC().fit(phi[:, :2], ready), phi[:, :2])),
         (WrongType, "labels instead of probabilities", (phi, lambda rows: np.full(len(rows), "yes"), X)),
         (WrongType, "asks for signs of features", (fs.Highlights([{"a"}] * N), chances, X)),
         (BadInput, "left no signs", (fs.TopFeatures(2)(fs.Importances(phi)), chances, X)),

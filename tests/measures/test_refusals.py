@@ -82,8 +82,6 @@ REFUSED = {
         (lambda: fs.GibbsDecoder().fit(["a", "a"], [0.0, 1.0], agreement="spread").leave_one_out_error, "Only labels"),
         (lambda: fs.GibbsDecoder().leave_one_out_error, "no rows"),
         (lambda: agree(BOTH).matrix("sme"), "Did you mean 'same'"),
-        (lambda: agree(BOTH).pair("a", "z"), "The name of an explainer must be one of 'a', 'b'"),
-        (lambda: agree(BOTH).pair("a", "a"), "'a' twice"),
         (lambda: plan(["a"] * 200).interval(2_001), r"10 times its size. Measure more rows first"),
         (lambda: plan(["a"] * 200).interval(2.5), "whole number"),
         (lambda: plan(["a"]).interval(2), "every explanation occurred once.*Measure more rows first"),
@@ -109,6 +107,7 @@ REFUSED = {
     ],
     UnknownName: [
         (lambda: agree(BOTH, discretizer={"c": "sign"}), "which is no explainer here"),
+        (lambda: agree(BOTH).pair("a", "z"), "'a' and 'z' are no two of these explainers"),
     ],
     NotScoped: [
         (lambda: fs.encoding(fs.Importances(PHI), LABELS, PHI), "encoding is undefined: pass relation="),

@@ -6,9 +6,9 @@ of a cluster of rows, stay together in the interval.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import check_share, check_whole, is_real, same_length
+from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
 from faithscope.inputs.models import (
@@ -34,6 +35,7 @@ from faithscope.inputs.models import (
     to_outputs,
 )
 from faithscope.inputs.rows import rows_of
+from faithscope.measures.counterexamples import named_rows
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
 from faithscope.measures.named_features import NamedFeatures, named_features
 from faithscope.measures.telling import in_clusters
@@ -73,9 +75,9 @@ class Direction(Shareable):
         as the sign says, with its interval over rows, or clusters; None if no pair moves it.
     chance : float
         What tossed signs reach: one half.
-    right, wrong, tiny : float
-        Shares of all named pairs: moved as the sign says, moved the other way, and moved not at all or too little to
-        tell.
+    right, wrong, tiny, ties : float
+        Shares of all named pairs: moved as the sign says, moved the other way, moved too little to tell, and not moved
+        at all, whatever value the feature takes.
     pairs, n : int
         Number of named pairs, and of rows.
     clusters : int or None
@@ -105,6 +107,7 @@ class Direction(Shareable):
     right: float
     wrong: float
     tiny: float
+    ties: float
     pairs: int
     n: int
     clusters: int | None
@@ -115,7 +118,8 @@ class Direction(Shareable):
     _moved: "_Moved" = field(repr=False, compare=False)
     notes: Notes = ()
     chance: float = 0.5
-    measure: str = "direction"
+
+    measure: ClassVar[str] = "direction"
 
     @property
     def flipped(self) -> bool:
@@ -132,11 +136,11 @@ class Direction(Shareable):
     def table(self) -> "pd.DataFrame":
         """One line per feature that is named, the most often named first; intervals are each by itself.
 
-        ``right``, ``wrong`` and ``tiny`` are shares of its pairs, ``move`` the mean move in the direction of the sign.
+        ``right``, ``wrong``, ``tiny`` and ``ties`` are shares of its pairs, ``move`` the mean move in the direction of
+        the sign.
         """
-        import pandas as pd
-
-        return pd.DataFrame(self._lines)
+        lines = self._lines
+        return frame({name: [line[name] for line in lines] for name in lines[0]})
 
     @property
     def _lines(self) -> list[dict[str, Any]]:
@@ -144,29 +148,48 @@ class Direction(Shareable):
         moved = self._moved
         columns, pairs = np.unique(moved.column, return_counts=True)
         return [
-            {"feature": moved.names[column], **moved.line(moved.column == column, self.confidence)}
+            {"feature": moved.source.names[column], **moved.line(moved.column == column, self.confidence)}
             for column in columns[np.argsort(-pairs, kind="stable")].tolist()
         ]
+
+    def counterexamples(self, k: int = 10) -> "pd.DataFrame":
+        """Up to k pairs whose redrawing moves the output most against the sign.
+
+        ``row`` is the position among the rows handed over, ``index`` their label, ``feature`` and ``value`` what was
+        redrawn, ``importance`` what the explanation says, and ``move`` the output less its mean over other values.
+        """
+        most, moved = check_whole(k, "k, the number of pairs,"), self._moved
+        wrong = np.flatnonzero(moved.clear & (moved.signed < 0))
+        wrong = wrong[np.argsort(moved.signed[wrong], kind="stable")][:most]
+        rows, column, source = moved.rows[wrong], moved.column[wrong], moved.source
+        columns = named_rows(moved.sample, rows) | {
+            "feature": [source.names[j] for j in column],
+            "value": [source.columns[j][source.train + row] for row, j in zip(rows, column, strict=True)],
+            "importance": moved.sample.explanations.values[rows, moved.features[wrong]],  # type: ignore[attr-defined]
+            "move": moved.moves[wrong],
+        }
+        return frame(columns)
 
     def plot(self) -> Any:
         """Every feature with its interval and chance, as an Altair chart."""
         from faithscope.charts import estimates
 
-        known = [(line["feature"], line | {"measure": "direction", "chance": 0.5, "n": self.n}) for line in self._lines]
-        known = [(name, line) for name, line in known if line["value"] is not None]
+        told = {"measure": self.measure, "chance": 0.5, "n": self.n}
+        known = [(line["feature"], line | told) for line in self._lines if line["value"] is not None]
         if not known:
             raise BadInput("No named feature moves the output, so there is nothing to draw.")
         return estimates(known)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, ready for JSON."""
-        return super().to_dict() | {"flipped": self.flipped}
+    _written = (
+        *("measure", "value", "low", "high", "chance", "right", "wrong", "tiny", "ties", "pairs", "n", "clusters", "k"),
+        *("output", "population", "confidence", "flipped", "notes"),
+    )
 
     _title = "direction"
 
     @property
     def _line(self) -> str:
-        still = f"{self.tiny:.0%} of them do not move it"
+        still = f"{self.tiny + self.ties:.0%} of them do not move it"
         rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}"
         rest = f"{rows}, {self.pairs:,} named features of rows, {still}"
         if self.value is None or self.low is None or self.high is None:
@@ -186,12 +209,10 @@ class Direction(Shareable):
     def _tables(self) -> Iterable[Table]:
         lines = []
         for line in self._lines:
-            share = ("–", "–")
-            if line["value"] is not None:
-                share = f"{line['value']:.3f}", f"{down(line['low'])}–{up(line['high'])}"
-            shares = (f"{line[name]:.1%}" for name in ("right", "wrong", "tiny"))
+            value, shares = line["value"], (f"{line[name]:.1%}" for name in ("right", "wrong", "tiny", "ties"))
+            share = ("–", "–") if value is None else (f"{value:.3f}", f"{down(line['low'])}–{up(line['high'])}")
             lines.append((visible(line["feature"]), f"{line['pairs']:,}", *share, *shares))
-        columns = ("feature", "named", "direction", "interval", "right", "wrong", "no move")
+        columns = ("feature", "named", "direction", "interval", "right", "wrong", "tiny", "no move")
         below = f"{self.output}; {100 * self.confidence:g}% intervals over rows, each by itself"
         return [Table(columns, tuple(lines), 1, caption=below)]
 
@@ -201,30 +222,36 @@ class _Moved:
     """Pairs of a row and a feature, how far redrawing each moves the output, and whether that is told from 0."""
 
     rows: Ints
+    features: Ints  # of the importances
     column: Ints  # of X
+    moves: Floats
     signed: Floats  # the moves in the direction of the sign
     clear: Bools
+    ties: Bools
     units: IndependentUnits
-    names: Sequence[str]  # of columns
+    sample: Sample
+    source: SourceRows
 
     def line(self, of: Bools, confidence: float) -> dict[str, Any]:
         """How many pairs these are, how they move, the share of right ones among those that move, and the mean move.
 
         The interval is over units; there is none if no pair moves.
         """
-        weight, right = self.units.weight[self.rows] * of, self.clear & (self.signed > 0)
-        kinds: dict[str, Any] = {"right": right, "wrong": self.clear & ~right, "tiny": ~self.clear, "move": self.signed}
-        told = {name: float(weight @ each / weight.sum()) for name, each in kinds.items()}
-        n = len(self.units.weight)
-        part, whole = (self.units.sums(sums(self.rows, 1.0 * of * each, n)) for each in (right, self.clear))
-        ends: dict[str, float | None] = dict.fromkeys(("value", "low", "high"))
+        weight, up = self.units.weight[self.rows] * of, self.signed > 0
+        kinds: dict[str, Any] = {"right": self.clear & up, "wrong": self.clear & ~up, "tiny": ~self.clear & ~self.ties}
+        shares = (kinds | {"ties": self.ties, "move": self.signed}).items()
+        told = {name: float(weight @ each / weight.sum()) for name, each in shares}
+        part, whole = (
+            self.units.sums(sums(self.rows, 1.0 * of * each, self.sample.n)) for each in (kinds["right"], self.clear)
+        )
+        ends: tuple[float | None, ...] = (None, None, None)
         if whole.any():
             value, apart, margin = float(part.sum() / whole.sum()), self.units.without_each(part, whole), 1.0
             if apart is not None:
                 good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
-                margin = margins(LeftOutDeviations(apart, apart), good, confidence, lean=0.0).below
-            ends = {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
-        return {"pairs": int(of.sum()), **told, **ends}
+                margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=1.0, lean=0.0).below
+            ends = value, max(0.0, value - margin), min(1.0, value + margin)
+        return {"pairs": int(of.sum()), **told, **dict(zip(("value", "low", "high"), ends, strict=True))}
 
 
 @in_memory("measure fewer rows, or fewer draws, fs.Perturbed(X_train, draws=20)")
@@ -248,9 +275,9 @@ def direction(
 
     ``value = Σ_ij w_i 1(right) / Σ_ij w_i 1(right or wrong)`` over the named features j of rows i.
 
-    A pair is neither right nor wrong if ``|f - f_j|`` is at most `tiny`, or within two standard errors of its draws.
-    Tossed signs reach one half, and flipped signs one less the value. The interval is over rows, or clusters: all pairs
-    of a row are one observation.
+    A pair is neither right nor wrong if no value of the feature changes the output (``ties``), or if ``|f - f_j|`` is
+    at most `tiny`, or within two standard errors of its draws. Tossed signs reach one half, and flipped signs one less
+    the value. The interval is over rows, or clusters: all pairs of a row are one observation.
 
     It asks whether signs are right, one feature at a time, not whether the features that matter are named.
 
@@ -319,10 +346,11 @@ def direction(
         of_row = np.zeros(sample.n, np.int64)  # the output of its first pair; the first one if it names nothing
         of_row[named.rows[::-1]] = output[::-1]
         scale = float(np.std(own[np.arange(sample.n), of_row])) or 1.0
-    moves, noise = _moves(ask, source, chosen.draws, named.rows, column, output, own)
-    clear = np.abs(moves) > np.maximum(max(tiny, _EQUAL) * scale, _DOUBTED * noise)
+    moves, noise, largest = _moves(ask, source, chosen.draws, named.rows, column, output, own)
+    ties = largest <= _EQUAL * scale
+    clear = ~ties & (np.abs(moves) > np.maximum(tiny * scale, _DOUBTED * noise))
     units = IndependentUnits.of(sample)
-    moved = _Moved(named.rows, column, moves * named.signs, clear, units, source.names)
+    moved = _Moved(named.rows, named.features, column, moves, moves * named.signs, clear, ties, units, sample, source)
     everything = moved.line(np.ones(len(moves), bool), confidence)
     del everything["move"]
     notes = sample.all_notes
@@ -365,12 +393,16 @@ def _outputs(model: Any, source: SourceRows) -> tuple[Ask, Floats, list[str] | N
     """
     owner = owner_of(model) if classifier_name(model) else model
     numbers, has_chances = regressor_name(model) is not None, callable(getattr(owner, "predict_proba", None))
-    function = probability_function(owner) if has_chances and not numbers else number_function(owner)
-    if function is None or (classifier_name(owner) and not has_chances):
+    if classifier_name(owner) and not has_chances:
         raise WrongType(
-            "direction asks for outputs that move by degrees, of rows in which it redraws a feature: pass the model "
-            "itself, if it has predict_proba, or a function of its outputs, such as model.decision_function; got "
-            f"{type(owner).__name__}."
+            f"{type(owner).__name__} has no predict_proba, and its labels do not move by degrees: pass a function of "
+            "its outputs, such as model.decision_function."
+        )
+    function = probability_function(owner) if has_chances and not numbers else number_function(owner)
+    if function is None or isinstance(owner, type):
+        raise WrongType(
+            "direction asks the model about rows in which it redraws a feature: pass the model itself, or a function "
+            f"from rows to probabilities; got {type(model).__name__}."
         )
 
     def ask(rows: Any) -> Floats:
@@ -401,18 +433,18 @@ def _targets(
     """The column of X and the output of the model that each pair is about, and what the output is called."""
     width, many, features = len(source.names), own.shape[1], len(named.names)
     titles = [_CLASS.split(name) for name in given.names or ()]
-    of_classes = [title[-1] for title in titles if len(title) == 2]
+    of_classes = [title[1] for title in titles if len(title) == 2]
     if not titles and features == many * width > width:
         of_classes = [str(output) for output in range(many) for _ in range(width)]
     if titles and is_frame(source.X):
         known = {name: place for place, name in enumerate(source.names)}
-        columns = np.array([known.get(title[0], -1) for title in titles], np.int64)
-        if columns.min() < 0:
-            strange = titles[int(columns.argmin())][0]
+        strange = next((title[0] for title in titles if title[0] not in known), None)
+        if strange is not None:
             raise BadInput(
                 f"Importances are of {strange!r}, which is no column of X: pass importances of the columns that the "
                 f"model takes. {hint(strange, source.names)}"
             )
+        columns = np.array([known[title[0]] for title in titles], np.int64)
     elif features % width:
         raise BadInput(
             f"Importances have {features} features and X has {width} columns: pass importances of the columns that "
@@ -420,27 +452,34 @@ def _targets(
         )
     else:
         columns = np.arange(features) % width
-    column, told = columns[named.features], "the model's number"
+    column = columns[named.features]
     if len(of_classes) == features:
+        if class_index is not None:
+            raise BadInput("These importances are of all classes, one after the other: leave class_index= out.")
         order = {title: number for number, title in enumerate(dict.fromkeys(of_classes))}
-        if class_index is not None or len(order) != many:
-            raise BadInput(
-                f"These importances are of {len(order)} classes, one after the other, and the model has {many}: "
-                "explain all of them, and leave class_index= out."
-            )
+        if len(order) != many:
+            raise BadInput(f"Importances are of {len(order)} classes, and the model has {many}: explain all of them.")
         return column, np.array([order[title] for title in of_classes])[named.features], "the output of each class"
-    if many > 1 and (class_index == "predicted" or (class_index is None and OWN_CLASSES in given.remarks)):
+    if class_index == "predicted" or (class_index is None and OWN_CLASSES in given.remarks):
+        if many == 1:
+            raise BadInput("The model gives one number per row, so no class is predicted: explain that number.")
         return column, own.argmax(axis=1)[named.rows], "the output of the predicted class"
     if class_index is None and given.label is not None and labels:
-        class_index = labels.index(given.label) if given.label in labels else many
+        if given.label not in labels:
+            raise BadInput(
+                f"Importances speak of {given.label!r}, which is none of the model's classes, {', '.join(labels)}: "
+                "pass class_index=."
+            )
+        class_index = labels.index(given.label)
     output = many - 1 if class_index is None and many <= 2 else class_index
-    if not isinstance(output, int) or output >= many:
+    if output is None:
         raise BadInput(
-            f"The model has {many} outputs, and importances of one: pass class_index=, from 0 to {many - 1}, or "
-            f"'predicted' for those of the class predicted; got {class_index!r}, label {given.label!r}."
+            f"The model has {many} outputs, and nothing says of which the importances speak: pass class_index=0, ..., "
+            f"class_index={many - 1}, or class_index='predicted'."
         )
-    if many > 1:
-        told = f"output {output}"
+    if output >= many:
+        raise BadInput(f"class_index must be from 0 to {many - 1}, an output of the model; got {class_index!r}.")
+    told = "the model's number" if many == 1 else f"output {output}"
     if labels is not None:
         told = f"the probability of {labels[output]!r}" if labels else f"the probability of class {output}"
     return column, np.full(len(column), output), told
@@ -448,13 +487,13 @@ def _targets(
 
 def _moves(
     ask: Ask, source: SourceRows, draws: int, rows: Ints, column: Ints, output: Ints, own: Floats
-) -> tuple[Floats, Floats]:
-    """Per pair, the output less its mean over other values, and the standard error of that.
+) -> tuple[Floats, Floats, Floats]:
+    """Per pair, the output less its mean over other values, the standard error of that, and the largest difference.
 
     Other values are all of the training column, or the middle ones of as many equal parts of it as there are draws. The
     mean is then off by what the output varies within parts, which neighbors tell, ``Σ (f_m+1 - f_m)² / 2``.
     """
-    moves, noise = np.zeros((2, len(rows)))
+    moves, noise, largest = np.zeros((3, len(rows)))
     for j in np.unique(column).tolist():
         values, share, exact = _other_values(source.columns[j][: source.train], draws)
         pairs = np.flatnonzero(column == j)
@@ -465,10 +504,10 @@ def _moves(
             answers = ask(source.rows(cells)).reshape(len(part), len(values), -1)
             answers = answers[np.arange(len(part)), :, output[part]]
             gaps = own[rows[part], output[part]][:, None] - answers
-            moves[part] = gaps @ share
+            moves[part], largest[part] = gaps @ share, np.abs(gaps).max(axis=1)
             if not exact:
                 noise[part] = np.sqrt((np.diff(answers, axis=1) ** 2).sum(axis=1) / 2) / draws
-    return moves, noise
+    return moves, noise, largest
 
 
 def _other_values(column: Array, draws: int) -> tuple[Ints, Floats, bool]:

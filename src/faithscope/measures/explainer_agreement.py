@@ -23,7 +23,7 @@ from faithscope.discretizers import (
     to_discretizer,
 )
 from faithscope.discretizers.base import steps
-from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.errors import BadInput, Incompatible, UnknownName, WrongType
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.importances import Importances
@@ -169,11 +169,12 @@ class ExplainerAgreement(Shareable):
 
     def pair(self, a: str, b: str) -> PairAgreement:
         """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
-        for name in (a, b):
-            check_word(name, "The name of an explainer", self.explainers)
-        if a == b:
-            raise BadInput(f"Agreement takes two different explainers; got {a!r} twice.")
-        return next(pair for pair in self.pairs if {pair.a, pair.b} == {a, b})
+        chosen = [pair for pair in self.pairs if (pair.a, pair.b) in ((a, b), (b, a))]
+        if not chosen:
+            raise UnknownName(
+                f"{a!r} and {b!r} are no two of these explainers: {', '.join(map(repr, self.explainers))}."
+            )
+        return chosen[0]
 
     def table(self) -> "pd.DataFrame":
         """One line per pair: all measures with their intervals; empty cells for what cannot be told."""
@@ -288,7 +289,6 @@ def explainer_agreement(
             f"{type(explanations).__name__}."
         )
     raw = {name: read(f"Explanations of {visible(name)!r}", given) for name, given in text_names(explanations).items()}
-    _refuse_few(raw)
     labels = {f"explanations of {visible(name)}": each for name, each in raw.items()}
     same_length(**{name: len(each) for name, each in labels.items()})
     first = next(iter(raw.values()))
@@ -297,16 +297,12 @@ def explainer_agreement(
     return measure_agreement(rows.noting(same_rows(**labels)), raw, discretizer, k, confidence)
 
 
-def _refuse_few(explainers: Named) -> None:
-    if len(explainers) < 2:
-        raise BadInput(f"Agreement takes at least two explainers; got {len(explainers)}.")
-
-
 def measure_agreement(
     rows: Sample, raw: Named, discretizer: Any, k: int | None, confidence: float
 ) -> ExplainerAgreement:
     """The agreement of every two explainers on the rows of a sample, whose notes are told."""
-    _refuse_few(raw)
+    if len(raw) < 2:
+        raise BadInput(f"Agreement takes at least two explainers; got {len(raw)}.")
     counted = rows.counted()
     if counted is not rows:
         raw = {name: each.take(np.flatnonzero(rows.weight)) for name, each in raw.items()}

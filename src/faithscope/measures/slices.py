@@ -8,7 +8,7 @@ each direction has half of the error, so that what both tell holds together.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -19,13 +19,14 @@ from scipy.special import ndtri
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Strangers
-from faithscope.errors import BadInput, FaithscopeError, NotProven
+from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
 from faithscope.explanations.base import readable, several
 from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.arrays import is_frame, to_items
+from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.dates import UNITS
+from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
@@ -51,6 +52,7 @@ _NEEDED = 2.0  # standard errors by which rows of one condition lie above those 
 _SHOWN = 3  # explanations of a slice
 _POWER = 0.84  # standard errors that a fault found four times in five lies beyond the limit
 _SHARE = 0.1  # of rows: the fault of which it is told how large it would have to be
+_TOLD = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")  # what is told of a slice
 
 
 class Condition(NamedTuple):
@@ -104,24 +106,16 @@ class Cut:
 
     @classmethod
     def of(cls, column: Column) -> "Cut | None":
-        """The bins of a column; None if it has one value, or one for nearly every row.
-
-        Bins of numbers and of days have as many values each, as far as equal ones allow.
-        """
+        """The bins of a column; None if it has one value, or one for nearly every row."""
         known, family = np.flatnonzero(~column.missing), column.family
         code, ordered = np.full(len(column.values), -1), 0
         named = column.declared or (len(known) > 0 and isinstance(column.values[known[0]], bool | np.bool_))
-        dated = family.startswith("date") and column.measured.dtype.kind == "f"
-        if dated or (family == "number" and not named):
-            values = column.measured[known] // UNITS["D"] if dated else column.measured[known].astype(np.float64)
-            edges, most = np.unique(values), _MOMENTS if dated else _BINS
-            different = edges
-            if len(different) > most:
-                edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
-            code[known] = np.searchsorted(edges, values, side="right") - 1
-            last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
-            ends = ([str(np.datetime64(int(x), "D")) if dated else f"{x:g}" for x in each] for each in (edges, last))
-            names = list(zip(*ends, strict=True))
+        if family.startswith("date") and column.measured.dtype.kind == "f":
+            days = column.measured[known] // UNITS["D"]
+            code[known], names = _in_order(days, _MOMENTS, lambda day: str(np.datetime64(int(day), "D")))
+            ordered = len(names)
+        elif family == "number" and not named:
+            code[known], names = _in_order(column.measured[known].astype(np.float64), _BINS, "{:g}".format)
             ordered = len(names)
         else:
             try:
@@ -139,26 +133,36 @@ class Cut:
         return cls(visible(column.name), code, names, ordered) if len(names) > 1 else None
 
 
+def _in_order(values: Floats, most: int, told: Callable[[Any], str]) -> tuple[Ints, list[tuple[str, str]]]:
+    """Bins of as many values each, as far as equal ones allow, and what each begins and ends with."""
+    edges = different = np.unique(values)
+    if len(different) > most:
+        edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
+    last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
+    return np.searchsorted(edges, values, side="right") - 1, list(zip(map(told, edges), map(told, last), strict=True))
+
+
 def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
     """The columns to look at, of rows that have weight: those of a table, or of X, all of them or some by name."""
-    table = is_frame(columns)
+    table = columns if is_frame(columns) else sample.X
+    if not isinstance(columns, str | list | tuple | None) and not is_frame(columns):
+        raise WrongType(
+            f"columns= takes a table with a row per row of X, or names of columns of X; got {type(columns).__name__}."
+        )
     try:
-        rows = Rows(columns if table else sample.X)
+        rows = Rows(table)
     except FaithscopeError as error:
         raise BadInput(
             "Slices are looked for in the columns of a table, and X is none: pass columns=, a pandas, polars or Arrow "
             "table with a row per row of X."
         ) from error
     same_length(predictions=sample.n, columns=len(rows))
-    wanted = (
-        rows.names
-        if table or columns is None
-        else [columns]
-        if isinstance(columns, str)
-        else to_items(columns, "columns")
-    )
+    places: Sequence[int] = range(len(rows.names))
+    if isinstance(columns, str | list | tuple):
+        wanted = [columns] if isinstance(columns, str) else columns
+        places = [rows.place(name, "slices are to be looked for in") for name in wanted]
     counted = np.flatnonzero(sample.weight > 0)
-    cuts = [Cut.of(rows.column(rows.place(name, "slices are to be looked for in")).take(counted)) for name in wanted]
+    cuts = [Cut.of(rows.column(place).take(counted)) for place in places]
     return [cut for cut in cuts if cut is not None]
 
 
@@ -244,6 +248,9 @@ class Slice:
         The one less the other; its interval allows for all slices that were looked at.
     failing : tuple of str
         Explanations with which its rows disagree most.
+    counterexample : pair or None
+        A row of the slice and another row with the same explanation and another prediction, as positions in X; of a
+        log, by their ids.
     places : (rows,) array
         Its rows, as positions in X.
     """
@@ -256,7 +263,13 @@ class Slice:
     rest: float | None
     difference: Difference
     failing: tuple[str, ...]
+    counterexample: tuple[Any, Any] | None
     places: Ints = field(repr=False, compare=False)
+
+    @property
+    def pair(self) -> str:
+        """The counterexample in words."""
+        return "" if self.counterexample is None else "{} and {}".format(*self.counterexample)
 
     def __str__(self) -> str:
         apart = self.difference
@@ -265,12 +278,13 @@ class Slice:
             f"{self.name}: agreement {self.agreement:.2f} where it can be checked, {self.rest:.2f} elsewhere "
             f"(difference {apart.value:+.2f} {in_brackets(apart.low, apart.high, signed=True)}); "
             f"{several(self.rows, 'row', 'rows')} ({self.share:.0%}){failing}"
+            f"{f'; rows {self.pair} show it' if self.pair else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this slice, ready for JSON."""
-        told = {name: for_json(each) for name, each in vars(self).items() if name != "places"}
-        return told | {"difference": self.difference.value, "low": self.difference.low, "high": self.difference.high}
+        ends = {"difference": self.difference.value, "low": self.difference.low, "high": self.difference.high}
+        return {name: for_json(getattr(self, name)) for name in _TOLD} | ends | {"estimate": self.estimate.to_dict()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -306,6 +320,7 @@ class Slices(Shareable):
     notes: Notes = field(default=())
 
     _title = "For whom does it fail?"
+    _written = ("found", "looked", "columns", "detectable", "silent", "notes")
 
     @property
     def sentence(self) -> str:
@@ -331,10 +346,9 @@ class Slices(Shareable):
 
     def table(self) -> "pd.DataFrame":
         """One line per slice that was found."""
-        import pandas as pd
-
-        columns = ("slice", "rows", "share", "agreement", "rest", "difference", "low", "high", "failing")
-        return pd.DataFrame([each.to_dict() | {"slice": each.name} for each in self.found], columns=columns)
+        lines, names = [each.to_dict() for each in self.found], (*_TOLD[1:], "difference", "low", "high")
+        columns = {name: [line[name] for line in lines] for name in names}
+        return frame({"slice": [each.name for each in self.found], **columns})
 
     def _tables(self) -> Iterable[Table]:
         return self.tables()
@@ -350,10 +364,12 @@ class Slices(Shareable):
                 number(each.rest),
                 *each.difference.cells,
                 "; ".join(each.failing),
+                each.pair,
             )
             for each in self.found
         )
-        return [Table(heads, lines, 1, title, self._line)] if lines or title else []
+        told = Table((*heads, "two rows"), lines, 1, title, self._line, ("two rows",))
+        return [told] if lines or title else []
 
 
 def find_slices(
@@ -408,7 +424,7 @@ def find_slices(
         agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
         numbers = (name, len(places), len(places) / sample.n, best.beside.estimate(1), agreement, rest)
         apart, failing = replace(best.difference, a=name, b="elsewhere"), _failing(parts[best.half], score, met & mine)
-        found.append(Slice(*numbers, apart, failing, places))
+        found.append(Slice(*numbers, apart, *failing, places))
     found.sort(key=lambda each: each.difference.value)
     score, met = shares[1]
     limit, spread = None, float(score[met].std()) if met.any() else 0.0
@@ -466,9 +482,17 @@ def _simplest(known: Sequence[_Asked], score: Floats, checked: Bools) -> _Asked:
     return min(enough, key=lambda each: each.difference.high) if enough else whole
 
 
-def _failing(sample: Sample, score: Floats, chosen: Bools) -> tuple[str, ...]:
-    """The explanations with which the rows of a slice disagree most."""
+def _failing(sample: Sample, score: Floats, chosen: Bools) -> tuple[tuple[str, ...], tuple[int, int] | None]:
+    """The explanations with which the rows of a slice disagree most, and two rows with the first of them."""
     codes, first = sample.explanations.group()
     lost = np.bincount(codes[chosen], 1 - score[chosen], minlength=len(first))
     worst = [code for code in np.argsort(-lost, kind="stable")[:_SHOWN].tolist() if lost[code] > 0]
-    return tuple(visible(sample.explanations.describe(int(first[code]))) for code in worst)
+    told = tuple(visible(sample.explanations.describe(int(first[code]))) for code in worst)
+    if not worst:
+        return told, None
+    rows, names = np.flatnonzero(codes == worst[0]), sample.numbered_labels[1]
+    mine = rows[chosen[rows]]
+    row = mine[score[mine].argmin()]
+    others = rows[names[rows] != names[row]]
+    other = others[chosen[others].argmin()]  # of the rest, if there is one
+    return told, (int(sample.places[row]), int(sample.places[other]))
