@@ -17,9 +17,6 @@ from faithscope.counting.counted import Encoded
 from faithscope.counting.coverage import encoded
 from faithscope.errors import NotScoped
 from faithscope.explanations.base import Explanations, several
-from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.prototypes import Prototypes
-from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -44,19 +41,10 @@ if TYPE_CHECKING:
 
 _MANY_LEAN = 0.05  # share of the tested rows whose comparisons lean on a single row, from which on that is told
 _SHOWN = 10  # explanations in a card
-_HEADS = {  # of the table on a card
-    "explanation": "explanation",
-    "label": "label",
-    "n": "rows given",
-    "others": "others",
-    "given_share": "share given",
-    "covered_share": "share of others",
-    "total_variation": "apart",
-    "given_mean": "mean given",
-    "covered_mean": "mean of others",
-    "distance": "distance",
-    "p_adjusted": "p adjusted",
-}
+_SHOWN_COLUMNS = (
+    *("explanation", "label", "n", "others", "given_share", "covered_share", "total_variation"),
+    *("given_mean", "covered_mean", "distance", "p_adjusted"),
+)
 _ENTRIES = 2**21  # outcomes of tables looked at at once
 _ROUNDING = 1e-7  # outcomes as likely as the one seen, but for rounding, are not more likely
 
@@ -262,19 +250,8 @@ class Encoding(Shareable):
 
     measure = _title = "encoding"
     _NUMBERS: ClassVar = (
-        *(
-            "value",
-            "low",
-            "high",
-            "unverifiable",
-            "alone",
-            "exclusive",
-            "tested",
-            "flagged",
-            "encodes",
-            "n",
-            "distinct",
-        ),
+        *("value", "low", "high", "unverifiable", "alone", "exclusive"),
+        *("tested", "flagged", "encodes", "n", "distinct"),
     )
     _written = ("measure", *_NUMBERS, "confidence", "method", "agreement", "notes")
 
@@ -298,61 +275,35 @@ class Encoding(Shareable):
         >>> import faithscope as fs
         >>> rules = fs.Rules.parse(["age <= 200"] * 9 + ["hours <= 200"] * 9, features=["age", "hours"])
         >>> print(fs.encoding(rules, ["yes"] * 9 + ["no"] * 9, [[40.0, 30.0]] * 18, clusters=range(18))._verdict)
-        The choice of this rule says more than the rule: of the 9 rows given `age <= 200`, 100% get 'yes'; of the 9 \
-other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be tested.
+        The choice of this explanation says more than it does: of the 9 rows given `age <= 200`, 100% get 'yes'; of \
+the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
         """
-        nouns = {"rule": Rules, "highlight": Highlights}
-        given = self._encoded.explanations
-        noun = next((word for word, kind in nouns.items() if isinstance(given, kind)), "explanation")
-        a_noun = f"{'an' if noun == 'explanation' else 'a'} {noun}"
-        if self.encodes is None and self._encoded.missed:
-            missed = f"{several(self._encoded.missed, 'row is', 'rows are')} not covered by the {noun} given"
-            return f"Cannot tell: no {noun} can be tested, and {missed}: that can hide a label."
-        if self.encodes is None and self.alone == 0:  # that is no failure of explanations which partition the rows
-            return (
-                f"Nothing is encoded in the choice of {a_noun}: no row is covered by {a_noun} that it was not given, "
-                "so there was nothing to choose."
-            )
-        if self.encodes is None and self.exclusive == 0:
-            return f"Cannot tell: nobody was given the {noun} of another row, so no choice can be compared."
-        if self.encodes is None:
-            return (
-                f"Cannot tell: {_percent(self.alone)} of rows have {a_noun} that nobody else was given, and those of "
-                "the others cover no row that was given another."
-            )
-        untested = f" {_percent(self.unverifiable)} of rows could not be tested." if self.unverifiable else ""
-        tested = several(self.tested, noun, f"{noun}s")
+        many = f"{self.flagged:,} of {several(self.tested, 'explanation', 'explanations')}"
+        if self.value is None or self.encodes is None:
+            if self.alone or self._encoded.missed:
+                return "Cannot tell: no explanation was given to several rows and covers others besides."
+            return "Nothing is encoded in the choice of an explanation: none covers a row that was given another."
         ends = f"{100 * self.confidence:g}% interval {down(self.low)} to {up(self.high)}"
-        gap = f"a gap of {self.value or 0.0:.3f}, {ends}"
+        gap = f"a gap of {self.value:.3f}, {ends}; {many} flagged"
         if not self.encodes:
-            stand = (
-                f"{self.flagged:,} of {tested} {'stands' if self.flagged == 1 else 'stand'} out, as they may by chance"
-            )
             return (
-                f"No encoding found: the predictions of the rows given {a_noun} and of the other rows that it covers "
-                f"differ by no more than chance gives ({gap}; "
-                f"{stand if self.flagged else f'none of {tested} stands out'}).{untested}"
+                "No encoding found: the predictions of the rows given an explanation and of the other rows that it "
+                f"covers differ by no more than chance gives ({gap})."
             )
         if not self.flagged:
-            return (
-                f"The choice of {a_noun} says more than the {noun}, although no single one shows it: rows given the "
-                f"same {noun} agree {'more' if (self.value or 0) > 0 else 'less'} with each other than with the other "
-                f"rows that it covers ({gap}).{untested}"
-            )
-        more = f" So it is with {self.flagged:,} of the {tested} that could be tested." if self.tested > 1 else ""
-        return f"The choice of this {noun} says more than the {noun}: {self._strongest}.{more}{untested}"
-
-    @property
-    def _strongest(self) -> str:
-        """The strongest explanation: what the rows given it get, and what the other rows that it covers get."""
+            return f"The choice of an explanation says more than it does, although no single one shows it ({gap})."
         line = {name: column[0] for name, column in self._columns(1).items()}
-        given = f"of the {several(int(line['n']), 'row', 'rows')} given `{visible(str(line['explanation']))}`"
-        others = f"of the {several(int(line['others']), 'other row', 'other rows')} that it covers"
         if self.agreement.of_numbers:
-            means = [told_number(float(line[name])) for name in ("given_mean", "covered_mean")]
-            return f"{given}, the mean prediction is {means[0]}; {others}, it is {means[1]}"
-        get, do = _percent(line["given_share"]), _percent(line["covered_share"])
-        return f"{given}, {get} get {visible(repr(line['label']))}; {others}, {do} do"
+            given, others = (told_number(float(line[name])) for name in ("given_mean", "covered_mean"))
+            get, do = f"the mean prediction is {given}", f"it is {others}"
+        else:
+            given, others = (_percent(line[name]) for name in ("given_share", "covered_share"))
+            get, do = f"{given} get {visible(repr(line['label']))}", f"{others} do"
+        return (
+            "The choice of this explanation says more than it does: of the "
+            f"{several(int(line['n']), 'row', 'rows')} given `{visible(str(line['explanation']))}`, {get}; of the "
+            f"{several(int(line['others']), 'other row', 'other rows')} that it covers, {do}. So it is with {many}."
+        )
 
     def _tables(self) -> Iterable[Table]:
         """The numbers, and the strongest explanations."""
@@ -362,11 +313,11 @@ other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be t
         below = f"{several(self.n, 'row', 'rows')}, {100 * self.confidence:g}% interval"
         yield Table(names, (line,), 0, caption=below)
         columns = self._columns(_SHOWN)
-        heads = [name for name in _HEADS if name in columns]
+        heads = [name for name in _SHOWN_COLUMNS if name in columns]
         lines = tuple(tuple(map(_cell, each)) for each in zip(*(columns[name] for name in heads), strict=True))
         if lines:
             words = len({"explanation", "label"}.intersection(heads))
-            yield Table(tuple(_HEADS[name] for name in heads), lines, words, title="strongest first")
+            yield Table(tuple(name.replace("_", " ") for name in heads), lines, words, title="strongest first")
 
 
 _BY_LABEL = ("given", "covered", "label", "given_share", "covered_share")
@@ -516,12 +467,7 @@ def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relatio
 
 def not_scoped(explanations: Explanations, measure: str = "encoding") -> str:
     """Why a measure is undefined, and what to do."""
-    if isinstance(explanations, Prototypes):
-        return (
-            f"These prototypes are only indices, which do not say where they apply, so {measure} is undefined: pass "
-            "the rows they stand for, Prototypes(indices, points)."
-        )
     return (
         f"These are {explanations.kind}, which do not say where they apply, so {measure} is undefined: pass relation=, "
-        "a function applies(X, explanation) that gives a mask of rows."
+        "a function applies(X, explanation) that gives a mask of rows; of prototypes by index, pass their points."
     )

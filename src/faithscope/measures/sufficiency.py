@@ -25,7 +25,7 @@ from faithscope.inputs.models import label_function, number_function, regressor_
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
-from faithscope.measures.comparing.beside import Measured, Sides, beside_notes, by_prediction_notes, few_ask
+from faithscope.measures.comparing.beside import Side, Sides, beside_notes, by_prediction_notes, few_ask
 from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
@@ -284,13 +284,13 @@ def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> 
         return None
     notes = (*by_prediction_notes(counted), *counted.all_notes, *copy_notes(counted), *beside_notes(how.method))
 
-    def measure(groups: Collection[int]) -> Measured:
+    def measure(groups: Collection[int]) -> Side:
         weights = None if counted.weights is None else counted.weights[np.isin(asking.groups, list(groups))]
         coverage = leaning_on(asking.coverage(groups), counted, how)
         found = coverage_estimate(coverage, "sufficiency", how.confidence, "jackknife", weights, how.unseen)
         if coverage.spread is not None and coverage.left_out is not None:
             found = noted(found, few_ask(coverage.spread))
-        return noted(found, notes), sufficiency_left_out(coverage), asking.good(groups)
+        return Side(noted(found, notes), sufficiency_left_out(coverage), asking.good(groups))
 
     own = None
     if isinstance(counted.agreement, Spread) and not among:
