@@ -97,14 +97,11 @@ class TogetherRows(NamedTuple):
     @classmethod
     def of(cls, counts: Counts, sample: Sample) -> "TogetherRows":
         """Those of a sample, in the order of the counts."""
-        codes, strangers = (
-            counts.locate(sample.explanations, sample.labels)[0],
-            Strangers(replace(sample, weights=None)),
-        )
-        others, agreeing, largest = strangers.met
-        together, agreed, met = np.zeros(counts.distinct), np.bincount(codes, agreeing), np.bincount(codes, others)
+        codes = counts.locate(sample.explanations, sample.labels)[0]
+        others, agreeing, largest = Strangers(replace(sample, weights=None)).met
+        together = np.zeros(counts.distinct)
         together[codes] = largest
-        return cls(together, divided(agreed, met, np.nan))
+        return cls(together, divided(np.bincount(codes, agreeing), np.bincount(codes, others), np.nan))
 
 
 def per_explanation(
