@@ -133,7 +133,7 @@ def test_the_error_bound_needs_rows_that_lie_under_their_own_explanation():
     rng = np.random.default_rng(0)
     X = np.where(rng.random(400) < 1 / 400, 0.0, 100.0)[:, None]
     strayed = fs.sufficiency(fs.Prototypes(np.zeros(400, int), [[0.0], [100.0]]), np.ones(400), X)
-    with pytest.raises(NotProven, match="under its own explanation"):
+    with pytest.raises(NotProven, match="under their own explanation"):
         fs.mse_bound(strayed)
     mixed = fs.sufficiency(fs.Prototypes([[0], [0, 1]], [[0.0], [1.0]]), [1, 1], [[0.0], [0.1]])
     with pytest.raises(NotProven):

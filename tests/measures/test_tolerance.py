@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 import faithscope as fs
 from number_evaluations import systems
 
-KINDS = {"close": fs.Close, "tolerance": fs.Tolerance}
 KEYS, NUMBERS = ["a", "a", "b", "b", "b"], [1.0, 1.5, 4.0, 6.0, 6.5]
 
 
-@given(systems(), st.sampled_from(["close", "tolerance"]), st.lists(st.sampled_from([0.3, 1.0, 2.5]), min_size=1))
+@given(systems(), st.sampled_from([fs.Close, fs.Tolerance]), st.lists(st.sampled_from([0.3, 1.0, 2.5]), min_size=1))
 def test_every_point_is_the_estimate_for_its_eps(system, kind, eps):
     curve = fs.tolerance_curve(system.keys, system.numbers, eps, agreement=kind)
     assert curve.eps == tuple(sorted(set(eps)))
     for value, estimate in zip(curve.eps, curve.estimates, strict=True):
-        assert estimate == fs.consistency(system.keys, system.numbers, agreement=KINDS[kind](value))
+        assert estimate == fs.consistency(system.keys, system.numbers, agreement=kind(value))
 
 
 @given(systems(), st.sampled_from([fs.Close, fs.Tolerance]))

@@ -22,7 +22,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import refuse_spread
 from faithscope.measures.intervals.local import log_choose
-from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, check_confidence, margins
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import number
@@ -40,11 +40,6 @@ if TYPE_CHECKING:
 
 
 _MANY_LEAN = 0.05  # share of the tested rows whose comparisons lean on a single row, from which on that is told
-_SHOWN = 10  # explanations in a card
-_SHOWN_COLUMNS = (
-    *("explanation", "label", "n", "others", "given_share", "covered_share", "total_variation"),
-    *("given_mean", "covered_mean", "distance", "p_adjusted"),
-)
 _ENTRIES = 2**21  # outcomes of tables looked at at once
 _ROUNDING = 1e-7  # outcomes as likely as the one seen, but for rounding, are not more likely
 
@@ -306,18 +301,11 @@ the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
         )
 
     def _tables(self) -> Iterable[Table]:
-        """The numbers, and the strongest explanations."""
         names = ("value", "interval", "alone", "exclusive", "tested", "flagged")
         ends, shares = f"{down(self.low)}–{up(self.high)}", (f"{self.alone:.1%}", f"{self.exclusive:.1%}")
         line = (number(self.value), ends, *shares, f"{self.tested:,}", f"{self.flagged:,}")
         below = f"{several(self.n, 'row', 'rows')}, {100 * self.confidence:g}% interval"
-        yield Table(names, (line,), 0, caption=below)
-        columns = self._columns(_SHOWN)
-        heads = [name for name in _SHOWN_COLUMNS if name in columns]
-        lines = tuple(tuple(map(_cell, each)) for each in zip(*(columns[name] for name in heads), strict=True))
-        if lines:
-            words = len({"explanation", "label"}.intersection(heads))
-            yield Table(tuple(name.replace("_", " ") for name in heads), lines, words, title="strongest first")
+        return [Table(names, (line,), 0, caption=below)]
 
 
 _BY_LABEL = ("given", "covered", "label", "given_share", "covered_share")
@@ -331,12 +319,6 @@ def _by_label(cells: LabelCells, names: Sequence[Any], explanation: int) -> tupl
     top = int(np.lexsort((sides[0], np.abs(given - others).round(9)))[-1])  # of several, the commonest of those given
     counts = ({label: n for label, n in zip(labels, side.tolist(), strict=True) if n} for side in sides)
     return *counts, labels[top], given[top], others[top]
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, int | np.integer):
-        return f"{value:,}"
-    return told_number(float(value)) if isinstance(value, float) else visible(str(value))
 
 
 def _percent(share: float) -> str:
@@ -413,33 +395,30 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     """
     wrong, (counted, relation) = check_confidence(confidence), scoped(sample, relation, "encoding")
     read, notes = encoded(counted, relation), counted.all_notes
-    sums, tests = read.sums, ChoiceTests.of(read)
-    if counted.clusters is not None:
-        notes = (*notes, "tests of single explanations take one row per cluster and explanation")
-    elif counted.weights is not None:
-        notes = (*notes, "tests of single explanations count every row once")
+    sums, tests, without = read.sums, ChoiceTests.of(read), read.sums.without
     value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))
-    without, ends = sums.without, [(-1.0, 1.0)] * 2
+    middle, off, reach = value or 0.0, Margins(2.0, 2.0), 0.0 if without is None else without.reach
     if value is not None and without is not None and not np.isnan(without.value[without.rows > 0]).any():
         apart = Deviations.of(without.value, without.rows)
         good = read.effective_n * sums.tested / sums.total
-        found = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=without.reach)
-        both = (found.below, found.at(1 - wrong / 2).below)
-        ends = [(max(-1.0, value - margin), min(1.0, value + margin)) for margin in both]
+        off = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=reach)
     encodes = None
     if len(tests.p):
-        encodes = bool(tests.adjusted.min() <= wrong / 2 or ends[1][0] > 0 or ends[1][1] < 0)
-    if read.missed:
-        rows = several(read.missed, "row is not covered by its", "rows are not covered by their")
-        told = f"{rows} own explanation, and count among the rows given it: that alone can make both differ"
-        notes = (*notes, told)
-    reach = 0.0 if without is None else without.reach
-    if reach >= max(2.0, _MANY_LEAN * sums.tested):
-        notes = (*notes, f"the comparisons of {reach:,.0f} rows lean on one other row, which makes the interval wide")
+        encodes = bool(tests.adjusted.min() <= wrong / 2 or abs(middle) > off.at(1 - wrong / 2).below)
+    remarks = {
+        "tests of single explanations take one row per cluster and explanation": counted.clusters is not None,
+        "tests of single explanations count every row once": counted.clusters is None and counted.weights is not None,
+        several(read.missed, "row is not covered by its", "rows are not covered by their")
+        + " own explanation, and count among the rows given it: that alone can make both differ": read.missed,
+        f"the comparisons of {reach:,.0f} rows lean on one other row, which makes the interval wide": reach
+        >= max(2.0, _MANY_LEAN * sums.tested),
+    }
+    notes = (*notes, *(remark for remark, holds in remarks.items() if holds))
     alone, exclusive = (min(1.0, part / sums.total) for part in (sums.alone, sums.exclusive))
     return Encoding(
         value,
-        *ends[0],
+        max(-1.0, middle - off.below),
+        min(1.0, middle + off.below),
         confidence,
         min(1.0, alone + exclusive),
         alone,

@@ -14,7 +14,7 @@ from faithscope.counting.layout import Layout, divided, sums
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import agreement_interval, label_interval

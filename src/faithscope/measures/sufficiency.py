@@ -169,16 +169,10 @@ def sufficiency(
     how = Scoping(bound, confidence, method, unlabeled, allowed, device)
     if not isinstance(chosen, RealRows):
         refuse_unproven(method, "scopes")
-        useless = {
-            "unseen": allowed,
-            "relation": bound is not None,
-            "unlabeled": unlabeled is not None,
-            "device": device not in ("auto", "cpu"),
-        }
-        for name in (name for name, asked in useless.items() if asked):
+        if allowed or bound is not None or unlabeled is not None or device not in ("auto", "cpu"):
             raise BadInput(
-                f"{name}= says how real rows are compared with each other, and a draw belongs to one row: leave "
-                f"{name}= out, or population=."
+                "unseen=, relation=, unlabeled= and device= say how real rows are compared with each other, and a draw "
+                "belongs to one row: leave them out, or population=."
             )
         model = predictions if chosen.model is None else chosen.model
 

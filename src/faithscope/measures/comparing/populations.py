@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from faithscope.agreements import Same, Spread
+from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, UnknownName
 from faithscope.explanations.base import told_apart
 from faithscope.inputs.checks import check_flag, check_word
@@ -27,7 +28,7 @@ from faithscope.measures.comparing.differences import (
     together,
 )
 from faithscope.measures.comparing.groupings import to_groupings
-from faithscope.measures.estimate import NECESSITY, Estimate
+from faithscope.measures.estimate import NECESSITY, Estimate, to_estimate
 from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.planning.forecast import rarefy
 from faithscope.measures.telling import Listed, estimate_table, intervals, judge
@@ -332,21 +333,6 @@ def measure_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estima
     alike = measure(replace(part, labels=np.zeros(part.n, np.int64), agreement=Same()))
     profile = alike.counts.profile()
     none = np.zeros(len(profile.others))
-    return replace(
-        alike,
-        value=0.0,
-        unverifiable=1.0,
-        low=0.0,
-        high=1.0,
-        verified=None,
-        chance=0.0,
-        method="jackknife",
-        margins=Margins(1.0, 1.0),
-        counts=replace(profile, agreeing=none, pairs=none, agreement=part.agreement),
-        notes=(*alike.notes, told),
-        verified_low=None,
-        verified_high=None,
-        above_chance=None,
-        silence=1.0,
-        agreement=part.agreement,
-    )
+    counts = replace(profile, agreeing=none, pairs=none, agreement=part.agreement)
+    found = to_estimate(counts, Sums(0.0, 1.0, 1.0), Margins(1.0, 1.0), alike.measure, alike.confidence, silence=1.0)
+    return replace(found, notes=(*alike.notes, told))

@@ -2,13 +2,13 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Close, Tolerance, scaled
+from faithscope.agreements import Close, Tolerance, scaled
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array
@@ -23,7 +23,6 @@ from faithscope.relations import Judged
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
-_KINDS: dict[str, Callable[[float], Agreement]] = {"close": Close, "tolerance": Tolerance}
 _LEAST, _MOST = 0.01, 4.0  # of the standard deviation of the predictions
 _STEPS = (1, 1.5, 2, 3, 5, 7)  # per power of ten
 
@@ -52,7 +51,7 @@ def tolerance_curve(
     eps : array-like, optional
         In the units of the predictions. By default round numbers from 0.01 to 4 standard deviations of the predictions.
     agreement : fs.Close or fs.Tolerance
-        The kind of agreement, without its eps; or ``"close"``, ``"tolerance"``.
+        The kind of agreement, without its eps.
     X, relation
         If X is given, sufficiency is measured, as by `sufficiency`.
 
@@ -67,14 +66,13 @@ def tolerance_curve(
     >>> [round(estimate.value, 3) for estimate in curve.estimates]
     [0.25, 0.375, 0.688]
     """
-    kind = _KINDS.get(agreement.strip().lower()) if isinstance(agreement, str) else agreement
-    if kind is not Close and kind is not Tolerance:
+    if agreement is not Close and agreement is not Tolerance:
         raise WrongType(
             f"agreement={agreement!r} has no eps to vary: pass fs.Close or fs.Tolerance, without parentheses, and eps=."
         )
     if X is None and not isinstance(relation, Judged | None):
         raise BadInput("relation= is for sufficiency, which needs the rows: pass X= as well.")
-    sample = Sample.of(explanations, predictions, X, weights, kind(1.0)).discretized(discretizer)
+    sample = Sample.of(explanations, predictions, X, weights, agreement(1.0)).discretized(discretizer)
     sample, relation = sample._scoped_by(relation)
     if eps is None:
         values, note = _grid(sample.counted().labels)
@@ -82,11 +80,10 @@ def tolerance_curve(
         values, note = np.unique(to_numbers([eps] if is_real(eps) else eps, "eps")).tolist(), ""
     if not values:
         raise BadInput("eps are empty: pass at least one, in the units of the predictions.")
-    parts = [replace(sample, agreement=kind(value)) for value in values]
-    if X is None and relation is None:
-        estimates = [measure_consistency(part, confidence) for part in parts]
-    else:
-        estimates = [measure_sufficiency(part, Scoping(relation, confidence)) for part in parts]
+    parts = [replace(sample, agreement=agreement(value)) for value in values]
+    scoped = X is not None or relation is not None
+    how = Scoping(relation, confidence)
+    estimates = (measure_sufficiency(part, how) if scoped else measure_consistency(part, confidence) for part in parts)
     return ToleranceCurve(tuple(values), tuple(estimates), note)
 
 
