@@ -4,7 +4,7 @@ The gap between rows given an explanation and other rows that it covers, with it
 whether both get the same predictions.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -77,8 +77,8 @@ class ChoiceTests(NamedTuple):
                 return np.bincount(which, column, minlength=distinct)
 
             given, others, first_given, first_others = (total(column).astype(np.int64) for column in tables[2:])
-            shares = (tables.given / np.maximum(given, 1)[which], tables.others / np.maximum(others, 1)[which])
-            distance, seen = total(np.abs(shares[0] - shares[1])) / 2, tables.first_given + tables.first_others
+            one, other = _shares(tables)
+            distance, seen = total(np.abs(one - other)) / 2, tables.first_given + tables.first_others
             labels, least = total(seen > 0), np.ones(distinct)
             alone = fisher(tables.first_given, first_given[which], seen, (first_given + first_others)[which])
             np.minimum.at(least, which, alone)
@@ -203,27 +203,29 @@ class Encoding(Shareable):
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that can be tested, strongest first; only the first k if k is given.
 
-        ``n`` rows were given it and ``others`` are covered by it and were given another. Of labels, ``given`` and
-        ``covered`` are their counts by label, ``label`` is that whose shares, ``given_share`` and ``covered_share``,
-        differ most, and ``p`` is that of Fisher's exact test (of more than two labels, the least of
-        one label against the rest, corrected by Bonferroni). Of numbers, ``given_mean`` and ``covered_mean`` are their
-        means, ``distance`` is Kolmogorov's, and ``p`` that of his test with Smirnov. ``p_adjusted`` allows for the
-        number of tests (Benjamini and Hochberg), and ``flagged`` is whether it is at most 1 - confidence. Every row
-        counts once, whatever its weight.
+        ``n`` rows were given it and ``others`` are covered by it and were given another. Of labels, ``label`` is that
+        whose shares among them, ``given_share`` and ``covered_share``, differ most, and ``p`` is that of Fisher's exact
+        test (of more than two labels, the least of one label against the rest, corrected by Bonferroni). Of numbers,
+        ``given_mean`` and ``covered_mean`` are their means, ``distance`` is Kolmogorov's, and ``p`` that of his test
+        with Smirnov. ``p_adjusted`` allows for the number of tests (Benjamini and Hochberg), and ``flagged`` is whether
+        it is at most 1 - confidence. Every row counts once, whatever its weight.
         """
         return frame(self._columns(k))
 
     def _columns(self, k: int | None = None) -> dict[str, Any]:
         shown: tuple[Any, ...] = tuple(column[: None if k is None else check_whole(k, "k")] for column in self._tests)
         first = ChoiceTests(*shown)
-        cells, names, which = self._encoded.tables, self._encoded.labels, first.explanation
+        cells, which = self._encoded.tables, first.explanation
         if isinstance(cells, LabelCells):
-            lines = [_by_label(cells, names, int(number)) for number in which]
-            columns = list(zip(*lines, strict=True)) or [()] * len(_BY_LABEL)
-            told: dict[str, Any] = dict(zip(_BY_LABEL, columns, strict=True)) | {"total_variation": first.distance}
+            one, other = _shares(cells)
+            # Of labels whose shares differ as much, the commonest of those given it.
+            order = np.lexsort((cells.given, np.abs(one - other).round(9), cells.explanation))
+            top = order[np.searchsorted(cells.explanation, which, side="right") - 1]
+            told = {"label": [self._encoded.labels[j] for j in cells.label[top].tolist()]}
+            told |= {"given_share": one[top], "covered_share": other[top], "total_variation": first.distance}
         else:
-            means = {"given_mean": cells.given_mean[which], "covered_mean": cells.others_mean[which]}
-            told = means | {"distance": first.distance}
+            told = {"given_mean": cells.given_mean[which], "covered_mean": cells.others_mean[which]}
+            told |= {"distance": first.distance}
         return {
             "explanation": [self._encoded.explanations.describe(int(number)) for number in which],
             "n": first.given,
@@ -308,17 +310,10 @@ the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
         return [Table(names, (line,), 0, caption=below)]
 
 
-_BY_LABEL = ("given", "covered", "label", "given_share", "covered_share")
-
-
-def _by_label(cells: LabelCells, names: Sequence[Any], explanation: int) -> tuple[Any, ...]:
-    """The columns `_BY_LABEL` of an explanation: counts by label, and the label whose shares differ most."""
-    part = slice(*np.searchsorted(cells.explanation, [explanation, explanation + 1]).tolist())
-    labels, sides = [names[j] for j in cells.label[part].tolist()], (cells.given[part], cells.others[part])
-    given, others = (side / side.sum() for side in sides)
-    top = int(np.lexsort((sides[0], np.abs(given - others).round(9)))[-1])  # of several, the commonest of those given
-    counts = ({label: n for label, n in zip(labels, side.tolist(), strict=True) if n} for side in sides)
-    return *counts, labels[top], given[top], others[top]
+def _shares(cells: LabelCells) -> list[Floats]:
+    """The share of each label among the rows given each explanation, and among the others that it covers."""
+    which = cells.explanation
+    return [side / np.maximum(np.bincount(which, side), 1)[which] for side in (cells.given, cells.others)]
 
 
 def _percent(share: float) -> str:
@@ -448,5 +443,5 @@ def not_scoped(explanations: Explanations, measure: str = "encoding") -> str:
     """Why a measure is undefined, and what to do."""
     return (
         f"These are {explanations.kind}, which do not say where they apply, so {measure} is undefined: pass relation=, "
-        "a function applies(X, explanation) that gives a mask of rows; of prototypes by index, pass their points."
+        "a function applies(X, explanation) that gives a mask of rows; of prototypes, pass Prototypes(indices, points)."
     )

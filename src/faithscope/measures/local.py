@@ -17,7 +17,7 @@ from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import disagreeing_pairs
@@ -396,6 +396,6 @@ def _rows(batch: tuple[Any, Any], agreement: Agreement) -> tuple[Explanations, A
     labels = agreement.read(answers) if agreement.of_numbers else to_labels(answers)
     rows = _single(explanations) if single else as_explanations(explanations)
     same_rows(explanations=None if single else explanations, predictions=answers)
-    if len(rows) != len(labels):
-        raise BadInput(f"A batch of the source has {len(rows):,} explanations but {len(labels):,} predictions.")
+    if len(rows) or len(labels):
+        same_length(explanations=len(rows), predictions=len(labels))
     return rows, labels

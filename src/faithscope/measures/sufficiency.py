@@ -384,16 +384,12 @@ def coverage_estimate(
 def coverage_notes(counts: Counts, idle: Sequence[str]) -> tuple[str, ...]:
     """Notes on rows that their explanation misses, and on explanations and conditions that hold nowhere."""
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
-    remarks = []
-    if missed:
-        remarks.append(
-            several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
-        )
-    if empty:
-        remarks.append(several(empty, "explanation covers", "explanations cover") + " no row at all")
-    if idle:
-        remarks.append(several(len(idle), "condition holds", "conditions hold") + f" on no row, such as {idle[0]!r}")
-    return tuple(remarks)
+    remarks = {
+        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation": missed,
+        several(empty, "explanation covers", "explanations cover") + " no row at all": empty,
+        several(len(idle), "condition holds", "conditions hold") + f" on no row, such as {''.join(idle[:1])!r}": idle,
+    }
+    return tuple(remark for remark, number in remarks.items() if number)
 
 
 def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows:

@@ -298,14 +298,13 @@ class IndependentUnits(Units):
         """
         every = np.ones(len(values)) if checked is None else checked
         seen = self.sums(every)
-        below, above, ratio, beyond = (
-            None if column is None else self.without_each(self.sums(column), whole)
-            for column, whole in (
-                *((values, self.mass), (values + 1 - every, self.mass), (values, seen)),
-                (None if gained is None else gained * every, seen),
-            )
-        )
+
+        def left_out(column: Floats, whole: Floats) -> Deviations | None:
+            return self.without_each(self.sums(column), whole)
+
+        below, above = left_out(values, self.mass), left_out(values + 1 - every, self.mass)
         if below is None or above is None:
             return Margins(span, span)
-        known = LeftOutDeviations(below, above, ratio, self.mean(every), beyond=beyond)
+        beyond = None if gained is None else left_out(gained * every, seen)
+        known = LeftOutDeviations(below, above, left_out(values, seen), self.mean(every), beyond=beyond)
         return margins(known, self.good, confidence, own=span, lean=0.0)
