@@ -215,12 +215,11 @@ class Evaluation(OfOneExplainer):
 
         The interval of the precision holds for any label, like that of the purity in `table`: the label is the
         commonest of the rows that were given the explanation. ``recall`` is the share of the rows with that label that
-        the explanation covers, with an interval that holds for any label too. Of numbers, the table shows the mean,
-        spread, lowest and highest of the covered rows, the largest gap between a row given the explanation and a row
-        that it covers, and how much these agree. If the explainer claims a precision of its own, as `Anchors` and
-        `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says whether it lies within the
-        interval: "holds", "too high" or "too low". Of many explanations, a few intervals fail by chance. If rows are
-        clustered, intervals take each cluster for a single draw.
+        the explanation covers, with an interval that holds for any label too. Of numbers, the table shows how much a
+        row given the explanation and a row that it covers agree. If the explainer claims a precision of its own, as
+        `Anchors` and `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says whether it
+        lies within the interval: "holds", "too high" or "too low". Of many explanations, a few intervals fail by
+        chance. If rows are clustered, intervals take each cluster for a single draw.
         """
         return frame(scopes.per_scope(self._scoped(), self._ruled, self._relation, self.options.confidence, k))
 

@@ -421,8 +421,7 @@ def asking(model: Any, agreement: Any, phase: str) -> Ask | None:
     function = number_function(model) if chosen.of_numbers else label_function(model)
     if function is None:
         return None
-    regressor = None if agreement is not None else regressor_name(model)
-    if regressor is not None:
+    if agreement is None and (regressor := regressor_name(model)) is not None:
         raise BadInput(
             f"{regressor} predicts numbers, which are seldom equal: pass agreement=fs.Close(eps) or fs.Tolerance(eps)."
         )

@@ -95,12 +95,8 @@ class NumberGroups:
     @property
     def largest_gap(self) -> Floats:
         """How far two rows of each group are apart at most; of vectors, the diagonal of the box that holds them."""
-        return self.largest_gap_to(self, np.arange(self.size))
-
-    def largest_gap_to(self, covered: "NumberGroups", chosen: Ints) -> Floats:
-        """How far a row of group ``chosen[i]`` and a row of ``covered``'s group i are apart at most; NaN if empty."""
-        (low, high), (least, most) = self.extremes, covered.extremes
-        return distance(np.maximum(most - low[chosen], high[chosen] - least), np.zeros_like(least))
+        low, high = self.extremes
+        return distance(high - low, np.zeros_like(low))
 
     @property
     def residual(self) -> Floats:
