@@ -161,9 +161,9 @@ class LeftOutDeviations(NamedTuple):
         """Of leave-one-out values, and of the chance level without each row if it changes."""
         value, rows, seen = left_out.value, left_out.rows, 1 - left_out.silent
         ratios = value / np.where(seen > 0, seen, np.inf)
-        columns = (value, value + left_out.silent, ratios) if left_out.silent.any() else (value,)
-        lower, *others = (Deviations.of(column, rows) for column in columns)
-        upper, ratio = others or (lower, lower)
+        lower = upper = ratio = Deviations.of(value, rows)
+        if left_out.silent.any():
+            upper, ratio = Deviations.of(value + left_out.silent, rows), Deviations.of(ratios, rows)
         beyond = None if chance is None else Deviations.of(ratios - chance, rows)
         times = np.ones(len(value)) if rows is None else rows
         weight = None if left_out.weight is None else float(times @ left_out.weight**2)
