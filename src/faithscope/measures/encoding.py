@@ -221,7 +221,7 @@ class Encoding(Shareable):
             # Of labels whose shares differ as much, the commonest of those given it.
             order = np.lexsort((cells.given, np.abs(one - other).round(9), cells.explanation))
             top = order[np.searchsorted(cells.explanation, which, side="right") - 1]
-            told = {"label": [self._encoded.labels[j] for j in cells.label[top].tolist()]}
+            told: dict[str, Any] = {"label": [self._encoded.labels[j] for j in cells.label[top].tolist()]}
             told |= {"given_share": one[top], "covered_share": other[top], "total_variation": first.distance}
         else:
             told = {"given_mean": cells.given_mean[which], "covered_mean": cells.others_mean[which]}

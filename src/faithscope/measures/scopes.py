@@ -53,7 +53,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     met: Met = total - own, same - counts.agreement.itself * own, None
     met = met if sample.clusters is None else _strangers(sample, relation)
     columns = local_columns("sufficiency", counts, met, confidence)
-    columns |= {"covers_itself": own if asked is None else np.where(asked.own, own, None), "covered": total}
+    columns |= {"covers_itself": own if asked is None else np.where(asked.own, own, np.array(None)), "covered": total}
     columns |= {} if counts.agreement.of_numbers else {"covered_y": same}
     return columns if asked is None else columns | {"asked": asked.per_explanation[coverage.codes]}
 
@@ -103,7 +103,10 @@ def per_scope(
         claimed, high, low = divided(total, rows, np.nan), columns["precision_high"], columns["precision_low"]
         unknown = np.isnan(claimed) | np.isnan(columns["precision"])
         beside = [unknown, claimed > high + _ROUNDING, claimed < low - _ROUNDING]
-        columns |= {"claimed": claimed, "claim": np.select(beside, [None, "too high", "too low"], "holds")}
+        columns |= {
+            "claimed": claimed,
+            "claim": np.select(beside, list(map(np.array, (None, "too high", "too low"))), "holds"),
+        }
     return listed(counts, columns, ("wrongly_covered", "n"), k)
 
 

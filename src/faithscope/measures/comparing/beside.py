@@ -54,6 +54,12 @@ class Side(NamedTuple):
         return known.value if known.verified is None else known.verified
 
     @property
+    def silence(self) -> float:
+        """How much higher the measure could be."""
+        known = self.estimate
+        return known.unverifiable if known.silence is None else known.silence
+
+    @property
     def missed(self) -> float:
         """How much a unit that nobody saw may change: its own term, and those that lean on it."""
         return (1 + max(1.0, 1.0 if self.left_out is None else self.left_out.reach)) / self.good
@@ -64,10 +70,10 @@ class Side(NamedTuple):
         """The difference of two groups beside everybody, or among rows that can be `checked`, which says no more."""
         one, two = self.estimate, other.estimate
         value, bound = self.checked - other.checked, bound_of(one)
-        least, most = one.value - two.upper, one.upper - two.value
+        least, most = one.value - two.value - other.silence, one.value + self.silence - two.value
         known = sure and self.left_out is not None and other.left_out is not None
         if checked:
-            known = known and one.verified is not None and two.verified is not None
+            known = known and max(self.silence, other.silence) < 1
             least = most = value = value if known else 0.0
             bound = 1.0
         found = self._off(other, checked, confidence) if known else Margins(1.0, 1.0)
@@ -88,7 +94,7 @@ class Side(NamedTuple):
         )
         found = without_each(one, two, 1.0, confidence, own=0.0, lean=0.0)
         surprise = math.log(2 / check_confidence(confidence))
-        first, second = (side.missed * surprise / (1 - side.estimate.unverifiable) for side in sides)
+        first, second = (side.missed * surprise / (1 - side.silence) for side in sides)
         here, there = self.checked, other.checked
         below = max(found.below, math.hypot(first * here, second * (1 - there)))
         above = max(found.above, math.hypot(first * (1 - here), second * there))
@@ -118,7 +124,7 @@ class Sides:
         return self.measure(groups)
 
     @cached_property
-    def _kept(self) -> Callable[[Collection[int]], Side]:
+    def _kept(self) -> Callable[[frozenset[int]], Side]:
         return lru_cache(max(2, _KEPT // max(1, self._units)))(self._measured)
 
     def estimate(self, *groups: int) -> Estimate:
