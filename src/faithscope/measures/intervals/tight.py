@@ -62,8 +62,14 @@ def equality_margins(
     others, rows = profile.others, profile.rows
     added = profile.pairs / np.where(others > 0, others, np.inf)
     lost = added - (profile.pairs - 2 * profile.agreeing) / np.maximum(others - 1.0, 1.0)
-    kinds = [(size, others == size - 1, added) for size in SIZES] + [(1.0, others >= SIZES[-1], lost)]
-    agreeing = np.stack([(rows[some] / size) @ np.vander(of[some], POWERS + 1, True) for size, some, of in kinds])
+    agreeing = np.empty((len(_DRAWN), POWERS + 1))
+    for size, powers in zip(_DRAWN, agreeing, strict=True):
+        chosen = others == size - 1 if size > 1 else others >= SIZES[-1]
+        which = slice(None) if chosen.all() else np.flatnonzero(chosen)
+        terms, values = rows[which] / size, (added if size > 1 else lost)[which]
+        for k in range(POWERS + 1):
+            powers[k] = terms.sum()
+            terms = terms * values
     # The same sums of what they add to n·(1 - M̂ - U).
     disagreeing = np.concatenate(_expanded(agreeing, -np.ones((len(_DRAWN), 1)), -_DRAWN[:, None]), axis=1)
     one = np.ones(len(KAPPAS))
