@@ -175,7 +175,7 @@ CALLS = by_error(
             (lambda: fs.evaluate([0, 1], ["a", "a"], np.zeros((2, 1))).by([[1], [2]] * 2), "groups have 4"),
             (lambda: fs.evaluate([0], ["a"], [[0]]).by(pd.DataFrame({"a": [1], "b": [2]})), "got 2 columns"),
             (lambda: fs.sample_until([7], "a", 0.1, 10), r"\(explanations, predictions\) pairs; got int"),
-            (lambda: fs.sample_until([(["a", "b"], [1])], "a", 0.1, 10), "2 explanations but 1 predictions"),
+            (lambda: fs.sample_until([(["a", "b"], [1])], "a", 0.1, 10), "2 rows but predictions have 1"),
         ],
         NotProven: [
             (lambda: fs.consistency(["a"], [0.5], agreement=fs.Spread(), interval="proven"), "not for Spread"),

@@ -58,8 +58,6 @@ def test_the_table_counts_the_rows_given_and_the_others_covered(clustered):
         for line, *parts in lines(System.random("labels", seed, most=40, clustered=clustered), "labels"):
             seen += 1
             assert (line.n, line.others) == tuple(map(len, parts))
-            for counts, labels in zip((line.given, line.covered), parts, strict=True):
-                assert counts == {label: many for label, many in enumerate(np.bincount(labels)) if many}
             shares = [np.bincount(labels, minlength=5) / len(labels) for labels in parts]
             assert line.total_variation == pytest.approx(np.abs(shares[0] - shares[1]).sum() / 2)
             assert (line.given_share, line.covered_share) == pytest.approx(tuple(s[line.label] for s in shares))

@@ -18,15 +18,6 @@ def measured(name, explanations, labels):
     return replace(consistency_left_out(name, found, sample), explanations=None)  # may be judged against itself
 
 
-def test_an_explainer_does_not_differ_from_itself():
-    explanations, labels = POPULATIONS["medium"].draw(300, np.random.default_rng(1))
-    a = measured("a", explanations, labels)
-    found = paired_difference(a, a, 0.95)
-    assert found.value == 0
-    assert found.low < 0 < found.high
-    assert not found.differ
-
-
 def test_a_difference_turned_around_is_its_negative():
     rng = np.random.default_rng(2)
     explanations, labels = POPULATIONS["medium"].draw(300, rng)

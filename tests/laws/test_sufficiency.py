@@ -135,7 +135,7 @@ def test_the_error_bound_needs_rows_that_lie_under_their_own_explanation():
     rng = np.random.default_rng(0)
     X = np.where(rng.random(400) < 1 / 400, 0.0, 100.0)[:, None]
     strayed = fs.sufficiency(fs.Prototypes(np.zeros(400, int), [[0.0], [100.0]]), np.ones(400), X)
-    refused(NotProven, "under its own explanation", fs.mse_bound, strayed)
+    refused(NotProven, "under their own explanation", fs.mse_bound, strayed)
     places, labels = Hub(0.02, 1.0).draw(50, rng)
     hub = fs.sufficiency(places, labels, places[:, None], relation=covers)
     refused(NotProven, "not proven", fs.mse_bound, hub)  # whose error is far above the paper's bound

@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 import faithscope as fs
 from number_evaluations import systems
 
-KINDS = {"close": fs.Close, "tolerance": fs.Tolerance}
 KEYS, NUMBERS = ["a", "a", "b", "b", "b"], [1.0, 1.5, 4.0, 6.0, 6.5]
 
 
-@given(systems(), st.sampled_from(["close", "tolerance"]), st.lists(st.sampled_from([0.3, 1.0, 2.5]), min_size=1))
+@given(systems(), st.sampled_from([fs.Close, fs.Tolerance]), st.lists(st.sampled_from([0.3, 1.0, 2.5]), min_size=1))
 def test_every_point_is_the_estimate_for_its_eps(system, kind, eps):
     curve = fs.tolerance_curve(system.keys, system.numbers, eps, agreement=kind)
     assert curve.eps == tuple(sorted(set(eps)))
     for value, estimate in zip(curve.eps, curve.estimates, strict=True):
-        assert estimate == fs.consistency(system.keys, system.numbers, agreement=KINDS[kind](value))
+        assert estimate == fs.consistency(system.keys, system.numbers, agreement=kind(value))
 
 
 @given(systems(), st.sampled_from([fs.Close, fs.Tolerance]))
@@ -45,5 +44,3 @@ def test_by_default_eps_follows_the_spread_of_the_predictions(scale):
     assert 0.01 * y.std() <= curve.eps[0] <= 0.016 * y.std()
     assert 2.5 * y.std() <= curve.eps[-1] <= 4 * y.std()
     assert 10 <= len(curve.eps) <= 20
-    assert "standard deviations of the predictions" in str(curve)
-    assert curve.note in curve._repr_html_()

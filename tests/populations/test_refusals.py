@@ -53,8 +53,8 @@ REFUSED = {
         (lambda: measured(fs.Perturbed(TRAIN, keep=2)), "keep must be a probability"),
         (lambda: measured(fs.Perturbed(TRAIN, seed=-1)), "seed must be a whole number"),
         (lambda: measured(fs.Conditional(TRAIN, k=0)), "k must be a whole number"),
-        (lambda: measured(relation=lambda X, e: X[:, 0] > 0), "leave relation= out"),
-        (lambda: measured(unlabeled=TRAIN), "leave unlabeled= out"),
+        (lambda: measured(relation=lambda X, e: X[:, 0] > 0), "leave them out"),
+        (lambda: measured(unlabeled=TRAIN), "leave them out"),
         (lambda: measured(model=LinearRegression().fit(TRAIN, TRAIN[:, 0])), "LinearRegression predicts numbers"),
         (lambda: measured(model=lambda rows: [1]), "80 rows but predictions have 1"),
         (

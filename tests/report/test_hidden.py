@@ -45,15 +45,15 @@ def drawn(explainer):
 
 def test_a_code_for_the_prediction_is_doubted_in_every_rendering(summary):
     code = of(summary, "code")
-    assert hidden(code, Sentence)[0].text.startswith("The choice of this rule says more than the rule: of the ")
+    assert hidden(code, Sentence)[0].text.startswith("The choice of this explanation says more than it does: of the ")
     for text in (code.said, render(summary), print_summary(summary, width=5000)):
         assert "Read with care:" in text
-        assert "The choice of this rule says more than the rule" in text
+        assert "The choice of this explanation says more than it does" in text
 
 
 def test_rules_that_leave_no_choice_are_not_doubted_and_others_hide_nothing_here(summary):
     by_age, importances = of(summary, "rules by age"), of(summary, "importances")
-    assert "nothing to choose" in hidden(by_age, Sentence)[0].text
+    assert "Nothing is encoded" in hidden(by_age, Sentence)[0].text
     assert not by_age.doubts
     assert hidden(by_age, Table) == []
     assert importances.parts["hidden"] == []
@@ -111,7 +111,7 @@ def test_rules_that_stand_out_by_chance_are_neither_listed_nor_ringed():
     X, labels = rng.uniform(size=(100, 2)), np.where(rng.random(100) < 0.5, "yes", "no")
     rules = fs.Rules.parse(rng.choice(["a <= 2", "b <= 2"], 100).tolist(), features=["a", "b"])
     (told,) = summarize(fs.evaluate(labels, rules, X)).explainers
-    assert "2 of 2 rules stand out, as they may by chance" in hidden(told, Sentence)[0].text
+    assert "2 of 2 explanations flagged" in hidden(told, Sentence)[0].text
     assert hidden(told, Table) == []
     assert drawn(told)[1] == []
     assert not any("says more than" in doubt for doubt in told.doubts)

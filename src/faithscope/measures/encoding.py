@@ -4,7 +4,7 @@ The gap between rows given an explanation and other rows that it covers, with it
 whether both get the same predictions.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -17,15 +17,12 @@ from faithscope.counting.counted import Encoded
 from faithscope.counting.coverage import encoded
 from faithscope.errors import NotScoped
 from faithscope.explanations.base import Explanations, several
-from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.prototypes import Prototypes
-from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import refuse_spread
 from faithscope.measures.intervals.local import log_choose
-from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, check_confidence, margins
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import number
@@ -43,20 +40,6 @@ if TYPE_CHECKING:
 
 
 _MANY_LEAN = 0.05  # share of the tested rows whose comparisons lean on a single row, from which on that is told
-_SHOWN = 10  # explanations in a card
-_HEADS = {  # of the table on a card
-    "explanation": "explanation",
-    "label": "label",
-    "n": "rows given",
-    "others": "others",
-    "given_share": "share given",
-    "covered_share": "share of others",
-    "total_variation": "apart",
-    "given_mean": "mean given",
-    "covered_mean": "mean of others",
-    "distance": "distance",
-    "p_adjusted": "p adjusted",
-}
 _ENTRIES = 2**21  # outcomes of tables looked at at once
 _ROUNDING = 1e-7  # outcomes as likely as the one seen, but for rounding, are not more likely
 
@@ -94,8 +77,8 @@ class ChoiceTests(NamedTuple):
                 return np.bincount(which, column, minlength=distinct)
 
             given, others, first_given, first_others = (total(column).astype(np.int64) for column in tables[2:])
-            shares = (tables.given / np.maximum(given, 1)[which], tables.others / np.maximum(others, 1)[which])
-            distance, seen = total(np.abs(shares[0] - shares[1])) / 2, tables.first_given + tables.first_others
+            one, other = _shares(tables)
+            distance, seen = total(np.abs(one - other)) / 2, tables.first_given + tables.first_others
             labels, least = total(seen > 0), np.ones(distinct)
             alone = fisher(tables.first_given, first_given[which], seen, (first_given + first_others)[which])
             np.minimum.at(least, which, alone)
@@ -220,27 +203,29 @@ class Encoding(Shareable):
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that can be tested, strongest first; only the first k if k is given.
 
-        ``n`` rows were given it and ``others`` are covered by it and were given another. Of labels, ``given`` and
-        ``covered`` are their counts by label, ``label`` is that whose shares, ``given_share`` and ``covered_share``,
-        differ most, and ``p`` is that of Fisher's exact test (of more than two labels, the least of
-        one label against the rest, corrected by Bonferroni). Of numbers, ``given_mean`` and ``covered_mean`` are their
-        means, ``distance`` is Kolmogorov's, and ``p`` that of his test with Smirnov. ``p_adjusted`` allows for the
-        number of tests (Benjamini and Hochberg), and ``flagged`` is whether it is at most 1 - confidence. Every row
-        counts once, whatever its weight.
+        ``n`` rows were given it and ``others`` are covered by it and were given another. Of labels, ``label`` is that
+        whose shares among them, ``given_share`` and ``covered_share``, differ most, and ``p`` is that of Fisher's exact
+        test (of more than two labels, the least of one label against the rest, corrected by Bonferroni). Of numbers,
+        ``given_mean`` and ``covered_mean`` are their means, ``distance`` is Kolmogorov's, and ``p`` that of his test
+        with Smirnov. ``p_adjusted`` allows for the number of tests (Benjamini and Hochberg), and ``flagged`` is whether
+        it is at most 1 - confidence. Every row counts once, whatever its weight.
         """
         return frame(self._columns(k))
 
     def _columns(self, k: int | None = None) -> dict[str, Any]:
         shown: tuple[Any, ...] = tuple(column[: None if k is None else check_whole(k, "k")] for column in self._tests)
         first = ChoiceTests(*shown)
-        cells, names, which = self._encoded.tables, self._encoded.labels, first.explanation
+        cells, which = self._encoded.tables, first.explanation
         if isinstance(cells, LabelCells):
-            lines = [_by_label(cells, names, int(number)) for number in which]
-            columns = list(zip(*lines, strict=True)) or [()] * len(_BY_LABEL)
-            told: dict[str, Any] = dict(zip(_BY_LABEL, columns, strict=True)) | {"total_variation": first.distance}
+            one, other = _shares(cells)
+            # Of labels whose shares differ as much, the commonest of those given it.
+            order = np.lexsort((cells.given, np.abs(one - other).round(9), cells.explanation))
+            top = order[np.searchsorted(cells.explanation, which, side="right") - 1]
+            told: dict[str, Any] = {"label": [self._encoded.labels[j] for j in cells.label[top].tolist()]}
+            told |= {"given_share": one[top], "covered_share": other[top], "total_variation": first.distance}
         else:
-            means = {"given_mean": cells.given_mean[which], "covered_mean": cells.others_mean[which]}
-            told = means | {"distance": first.distance}
+            told = {"given_mean": cells.given_mean[which], "covered_mean": cells.others_mean[which]}
+            told |= {"distance": first.distance}
         return {
             "explanation": [self._encoded.explanations.describe(int(number)) for number in which],
             "n": first.given,
@@ -262,19 +247,8 @@ class Encoding(Shareable):
 
     measure = _title = "encoding"
     _NUMBERS: ClassVar = (
-        *(
-            "value",
-            "low",
-            "high",
-            "unverifiable",
-            "alone",
-            "exclusive",
-            "tested",
-            "flagged",
-            "encodes",
-            "n",
-            "distinct",
-        ),
+        *("value", "low", "high", "unverifiable", "alone", "exclusive"),
+        *("tested", "flagged", "encodes", "n", "distinct"),
     )
     _written = ("measure", *_NUMBERS, "confidence", "method", "agreement", "notes")
 
@@ -298,94 +272,48 @@ class Encoding(Shareable):
         >>> import faithscope as fs
         >>> rules = fs.Rules.parse(["age <= 200"] * 9 + ["hours <= 200"] * 9, features=["age", "hours"])
         >>> print(fs.encoding(rules, ["yes"] * 9 + ["no"] * 9, [[40.0, 30.0]] * 18, clusters=range(18))._verdict)
-        The choice of this rule says more than the rule: of the 9 rows given `age <= 200`, 100% get 'yes'; of the 9 \
-other rows that it covers, 0% do. So it is with 2 of the 2 rules that could be tested.
+        The choice of this explanation says more than it does: of the 9 rows given `age <= 200`, 100% get 'yes'; of \
+the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
         """
-        nouns = {"rule": Rules, "highlight": Highlights}
-        given = self._encoded.explanations
-        noun = next((word for word, kind in nouns.items() if isinstance(given, kind)), "explanation")
-        a_noun = f"{'an' if noun == 'explanation' else 'a'} {noun}"
-        if self.encodes is None and self._encoded.missed:
-            missed = f"{several(self._encoded.missed, 'row is', 'rows are')} not covered by the {noun} given"
-            return f"Cannot tell: no {noun} can be tested, and {missed}: that can hide a label."
-        if self.encodes is None and self.alone == 0:  # that is no failure of explanations which partition the rows
-            return (
-                f"Nothing is encoded in the choice of {a_noun}: no row is covered by {a_noun} that it was not given, "
-                "so there was nothing to choose."
-            )
-        if self.encodes is None and self.exclusive == 0:
-            return f"Cannot tell: nobody was given the {noun} of another row, so no choice can be compared."
-        if self.encodes is None:
-            return (
-                f"Cannot tell: {_percent(self.alone)} of rows have {a_noun} that nobody else was given, and those of "
-                "the others cover no row that was given another."
-            )
-        untested = f" {_percent(self.unverifiable)} of rows could not be tested." if self.unverifiable else ""
-        tested = several(self.tested, noun, f"{noun}s")
+        many = f"{self.flagged:,} of {several(self.tested, 'explanation', 'explanations')}"
+        if self.value is None or self.encodes is None:
+            if self.alone or self._encoded.missed:
+                return "Cannot tell: no explanation was given to several rows and covers others besides."
+            return "Nothing is encoded in the choice of an explanation: none covers a row that was given another."
         ends = f"{100 * self.confidence:g}% interval {down(self.low)} to {up(self.high)}"
-        gap = f"a gap of {self.value or 0.0:.3f}, {ends}"
+        gap = f"a gap of {self.value:.3f}, {ends}; {many} flagged"
         if not self.encodes:
-            stand = (
-                f"{self.flagged:,} of {tested} {'stands' if self.flagged == 1 else 'stand'} out, as they may by chance"
-            )
             return (
-                f"No encoding found: the predictions of the rows given {a_noun} and of the other rows that it covers "
-                f"differ by no more than chance gives ({gap}; "
-                f"{stand if self.flagged else f'none of {tested} stands out'}).{untested}"
+                "No encoding found: the predictions of the rows given an explanation and of the other rows that it "
+                f"covers differ by no more than chance gives ({gap})."
             )
         if not self.flagged:
-            return (
-                f"The choice of {a_noun} says more than the {noun}, although no single one shows it: rows given the "
-                f"same {noun} agree {'more' if (self.value or 0) > 0 else 'less'} with each other than with the other "
-                f"rows that it covers ({gap}).{untested}"
-            )
-        more = f" So it is with {self.flagged:,} of the {tested} that could be tested." if self.tested > 1 else ""
-        return f"The choice of this {noun} says more than the {noun}: {self._strongest}.{more}{untested}"
-
-    @property
-    def _strongest(self) -> str:
-        """The strongest explanation: what the rows given it get, and what the other rows that it covers get."""
+            return f"The choice of an explanation says more than it does, although no single one shows it ({gap})."
         line = {name: column[0] for name, column in self._columns(1).items()}
-        given = f"of the {several(int(line['n']), 'row', 'rows')} given `{visible(str(line['explanation']))}`"
-        others = f"of the {several(int(line['others']), 'other row', 'other rows')} that it covers"
         if self.agreement.of_numbers:
-            means = [told_number(float(line[name])) for name in ("given_mean", "covered_mean")]
-            return f"{given}, the mean prediction is {means[0]}; {others}, it is {means[1]}"
-        get, do = _percent(line["given_share"]), _percent(line["covered_share"])
-        return f"{given}, {get} get {visible(repr(line['label']))}; {others}, {do} do"
+            given, others = (told_number(float(line[name])) for name in ("given_mean", "covered_mean"))
+            get, do = f"the mean prediction is {given}", f"it is {others}"
+        else:
+            given, others = (_percent(line[name]) for name in ("given_share", "covered_share"))
+            get, do = f"{given} get {visible(repr(line['label']))}", f"{others} do"
+        return (
+            "The choice of this explanation says more than it does: of the "
+            f"{several(int(line['n']), 'row', 'rows')} given `{visible(str(line['explanation']))}`, {get}; of the "
+            f"{several(int(line['others']), 'other row', 'other rows')} that it covers, {do}. So it is with {many}."
+        )
 
     def _tables(self) -> Iterable[Table]:
-        """The numbers, and the strongest explanations."""
         names = ("value", "interval", "alone", "exclusive", "tested", "flagged")
         ends, shares = f"{down(self.low)}–{up(self.high)}", (f"{self.alone:.1%}", f"{self.exclusive:.1%}")
         line = (number(self.value), ends, *shares, f"{self.tested:,}", f"{self.flagged:,}")
         below = f"{several(self.n, 'row', 'rows')}, {100 * self.confidence:g}% interval"
-        yield Table(names, (line,), 0, caption=below)
-        columns = self._columns(_SHOWN)
-        heads = [name for name in _HEADS if name in columns]
-        lines = tuple(tuple(map(_cell, each)) for each in zip(*(columns[name] for name in heads), strict=True))
-        if lines:
-            words = len({"explanation", "label"}.intersection(heads))
-            yield Table(tuple(_HEADS[name] for name in heads), lines, words, title="strongest first")
+        return [Table(names, (line,), 0, caption=below)]
 
 
-_BY_LABEL = ("given", "covered", "label", "given_share", "covered_share")
-
-
-def _by_label(cells: LabelCells, names: Sequence[Any], explanation: int) -> tuple[Any, ...]:
-    """The columns `_BY_LABEL` of an explanation: counts by label, and the label whose shares differ most."""
-    part = slice(*np.searchsorted(cells.explanation, [explanation, explanation + 1]).tolist())
-    labels, sides = [names[j] for j in cells.label[part].tolist()], (cells.given[part], cells.others[part])
-    given, others = (side / side.sum() for side in sides)
-    top = int(np.lexsort((sides[0], np.abs(given - others).round(9)))[-1])  # of several, the commonest of those given
-    counts = ({label: n for label, n in zip(labels, side.tolist(), strict=True) if n} for side in sides)
-    return *counts, labels[top], given[top], others[top]
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, int | np.integer):
-        return f"{value:,}"
-    return told_number(float(value)) if isinstance(value, float) else visible(str(value))
+def _shares(cells: LabelCells) -> list[Floats]:
+    """The share of each label among the rows given each explanation, and among the others that it covers."""
+    which = cells.explanation
+    return [side / np.maximum(np.bincount(which, side), 1)[which] for side in (cells.given, cells.others)]
 
 
 def _percent(share: float) -> str:
@@ -462,33 +390,30 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     """
     wrong, (counted, relation) = check_confidence(confidence), scoped(sample, relation, "encoding")
     read, notes = encoded(counted, relation), counted.all_notes
-    sums, tests = read.sums, ChoiceTests.of(read)
-    if counted.clusters is not None:
-        notes = (*notes, "tests of single explanations take one row per cluster and explanation")
-    elif counted.weights is not None:
-        notes = (*notes, "tests of single explanations count every row once")
+    sums, tests, without = read.sums, ChoiceTests.of(read), read.sums.without
     value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))
-    without, ends = sums.without, [(-1.0, 1.0)] * 2
+    middle, off, reach = value or 0.0, Margins(2.0, 2.0), 0.0 if without is None else without.reach
     if value is not None and without is not None and not np.isnan(without.value[without.rows > 0]).any():
         apart = Deviations.of(without.value, without.rows)
         good = read.effective_n * sums.tested / sums.total
-        found = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=without.reach)
-        both = (found.below, found.at(1 - wrong / 2).below)
-        ends = [(max(-1.0, value - margin), min(1.0, value + margin)) for margin in both]
+        off = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=reach)
     encodes = None
     if len(tests.p):
-        encodes = bool(tests.adjusted.min() <= wrong / 2 or ends[1][0] > 0 or ends[1][1] < 0)
-    if read.missed:
-        rows = several(read.missed, "row is not covered by its", "rows are not covered by their")
-        told = f"{rows} own explanation, and count among the rows given it: that alone can make both differ"
-        notes = (*notes, told)
-    reach = 0.0 if without is None else without.reach
-    if reach >= max(2.0, _MANY_LEAN * sums.tested):
-        notes = (*notes, f"the comparisons of {reach:,.0f} rows lean on one other row, which makes the interval wide")
+        encodes = bool(tests.adjusted.min() <= wrong / 2 or abs(middle) > off.at(1 - wrong / 2).below)
+    remarks = {
+        "tests of single explanations take one row per cluster and explanation": counted.clusters is not None,
+        "tests of single explanations count every row once": counted.clusters is None and counted.weights is not None,
+        several(read.missed, "row is not covered by its", "rows are not covered by their")
+        + " own explanation, and count among the rows given it: that alone can make both differ": read.missed,
+        f"the comparisons of {reach:,.0f} rows lean on one other row, which makes the interval wide": reach
+        >= max(2.0, _MANY_LEAN * sums.tested),
+    }
+    notes = (*notes, *(remark for remark, holds in remarks.items() if holds))
     alone, exclusive = (min(1.0, part / sums.total) for part in (sums.alone, sums.exclusive))
     return Encoding(
         value,
-        *ends[0],
+        max(-1.0, middle - off.below),
+        min(1.0, middle + off.below),
         confidence,
         min(1.0, alone + exclusive),
         alone,
@@ -516,12 +441,7 @@ def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relatio
 
 def not_scoped(explanations: Explanations, measure: str = "encoding") -> str:
     """Why a measure is undefined, and what to do."""
-    if isinstance(explanations, Prototypes):
-        return (
-            f"These prototypes are only indices, which do not say where they apply, so {measure} is undefined: pass "
-            "the rows they stand for, Prototypes(indices, points)."
-        )
     return (
         f"These are {explanations.kind}, which do not say where they apply, so {measure} is undefined: pass relation=, "
-        "a function applies(X, explanation) that gives a mask of rows."
+        "a function applies(X, explanation) that gives a mask of rows; of prototypes, pass Prototypes(indices, points)."
     )

@@ -59,6 +59,10 @@ _NO_SPREAD = {
     "draws": "Spread compares with the variance of the rows, which draws do not share: on draws, pass "
     "agreement=fs.Close(eps) or fs.Tolerance(eps).",
 }
+_ALWAYS = (
+    *("measure", "value", "low", "high", "confidence", "method", "unverifiable", "upper", "verified", "verified_low"),
+    *("verified_high", "chance", "above_chance", "adjusted", "n", "distinct", "effective_n"),
+)
 KNOWN_IF_ASKED = ("gap", "silence", "clusters", "population", "drop", "drop_low", "drop_high")
 BEYOND = ("beyond_random", "beyond_global")  # of importances by `Alike`
 NECESSITY = "necessity"  # the measure that no verdict is made of
@@ -134,13 +138,11 @@ class Estimate(Measured, OfEstimates):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""
-        names = ("measure", "value", "low", "high", "confidence", "method", "unverifiable", "upper")
-        checked = ("verified", "verified_low", "verified_high", "chance", "above_chance", "adjusted")
-        known = (name for name in KNOWN_IF_ASKED if getattr(self, name) is not None)
-        told = {name: getattr(self, name) for name in (*names, *checked, "n", "distinct", "effective_n", *known)}
+        told = {name: getattr(self, name) for name in _ALWAYS}
+        told |= {name: known for name in KNOWN_IF_ASKED if (known := getattr(self, name)) is not None}
         told |= {name: known._asdict() for name in BEYOND if (known := getattr(self, name)) is not None}
-        bracket = dict(zip(("bracket_low", "bracket_high"), self.bracket, strict=True))
-        return told | bracket | {"agreement": named(self.agreement), "notes": list(map(str, self.notes))}
+        told |= dict(zip(("bracket_low", "bracket_high"), self.bracket, strict=True))
+        return told | {"agreement": named(self.agreement), "notes": list(map(str, self.notes))}
 
     _label = "measure"
 
@@ -302,10 +304,10 @@ def to_estimate(
     agreeing, silent = min(sums.agreeing, sums.total - sums.silent), sums.silent / sums.total  # not above by rounding
     value, verified = agreeing / sums.total, None if silent >= 1 else agreeing / (sums.total - sums.silent)
     chance = counts.chance if shuffled else chance
-    floor, silence, by_chance = 0.0, silent, chance
+    floor, silence = 0.0, silent
     if spread is not None:
         value, silence = float(spread.whole.explained[0]), float(spread.whole.silence[0])
-        verified, chance, by_chance = None if verified is None else 1 + verified, 0.0, -1.0
+        verified, chance = None if verified is None else 1 + verified, 0.0
         # Rows with one explanation vary no more than all rows do; rows that an explanation covers may.
         floor = 0.0 if counts.covers_once else -math.inf
         known = {**known, "silence": silence}
@@ -313,10 +315,11 @@ def to_estimate(
     if verified is not None:
         below, over = (margins.verified,) * 2 if among is None else (among.below, among.above)
         low, high = min(verified, max(floor, verified - below)), min(1.0, verified + over)
-        if chance is not None and by_chance is not None and chance < 1:
+        if chance is not None and chance < 1:
             if not shuffled:
                 above = None if margins.beyond is None else verified - chance > margins.beyond + _ROUNDING
             elif counts.plain:
+                by_chance = chance if spread is None else -1.0
                 above = exceeds_chance(counts.profile(), agreeing, by_chance, confidence, margins.weight)
             else:
                 above = low > chance

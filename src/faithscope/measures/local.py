@@ -17,7 +17,7 @@ from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import disagreeing_pairs
@@ -97,14 +97,11 @@ class TogetherRows(NamedTuple):
     @classmethod
     def of(cls, counts: Counts, sample: Sample) -> "TogetherRows":
         """Those of a sample, in the order of the counts."""
-        codes, strangers = (
-            counts.locate(sample.explanations, sample.labels)[0],
-            Strangers(replace(sample, weights=None)),
-        )
-        others, agreeing, largest = strangers.met
-        together, agreed, met = np.zeros(counts.distinct), np.bincount(codes, agreeing), np.bincount(codes, others)
+        codes = counts.locate(sample.explanations, sample.labels)[0]
+        others, agreeing, largest = Strangers(replace(sample, weights=None)).met
+        together = np.zeros(counts.distinct)
         together[codes] = largest
-        return cls(together, divided(agreed, met, np.nan))
+        return cls(together, divided(np.bincount(codes, agreeing), np.bincount(codes, others), np.nan))
 
 
 def per_explanation(
@@ -194,8 +191,8 @@ class Local(Shareable):
         Whether at least `wanted` rows with its explanation were found.
     wanted : int
         Number of rows with its explanation that were wanted; 0 if none were asked for.
-    mean, spread : float, tuple or None
-        Of numbers, the mean and the standard deviation of those rows; None for labels and if undefined.
+    mean : float, tuple or None
+        Of numbers, the mean of those rows; None for labels and if undefined.
 
     Examples
     --------
@@ -219,7 +216,6 @@ class Local(Shareable):
     measure: str = "consistency"
     sufficiency: "Local | None" = None  # of the same row; None if explanations do not say where they apply
     mean: Any = None
-    spread: float | None = None
     agreement: Agreement = field(default_factory=Same)
 
     @property
@@ -241,20 +237,17 @@ class Local(Shareable):
     @property
     def _line(self) -> str:
         rows = "rows with this explanation" if self.measure == "consistency" else "rows it applies to"
-        seen = f"({self.seen:,} rows seen)"
         value = "unknown" if self.value is None else f"{self.value:.3f}"
-        told = f"{self.agreeing:,} of {self.others:,} {rows} agree {seen}"
+        told = f"{self.agreeing:,} of {self.others:,} {rows} agree"
         if self.agreement.of_numbers:
             value += f" by {named(self.agreement)}"
-            spread = "" if self.spread is None else f", spread {self.spread:.4g}"
-            told = f"{self.others:,} {rows} have mean {told_number(self.mean)}{spread} {seen}"
-        if self.value is None:
-            told = f"there are no {rows} {seen}, so nothing can be told"
+            told = f"{self.others:,} {rows} have mean {told_number(self.mean)}" if self.others else told
+        told = told if self.others else f"there are no {rows}, so nothing can be told"
         interval = "no interval (squared distances have no bound)"
         if self.low is not None and self.high is not None:
             interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         short = "" if self.reached else f"; not reached: {self.wanted:,} such rows were wanted"
-        return f"local {self.measure} {value}, {interval}; {told}{short}"
+        return f"local {self.measure} {value}, {interval}; {told} ({self.seen:,} rows seen){short}"
 
     def __str__(self) -> str:
         return "\n".join(in_lines(each._line) for each in self._measures)
@@ -282,26 +275,26 @@ def measured(
 
     `spread` is the standard deviation of all predictions, by `Spread`: it sums half of squared distances in that unit.
     """
-    many, agreeing, told = rows.sum(keepdims=True), 0.0, {}
+    many, agreeing, mean = rows.sum(keepdims=True), 0.0, None
     if agreement.of_numbers:
-        number, values = agreement.read(np.asarray([prediction])), np.asarray(predictions, np.float64)
+        number = agreement.read(np.asarray([prediction]))
         if predictions:
+            values = np.asarray(predictions, np.float64)
             others = np.repeat(number, len(values), axis=0)
-            apart = distance(values, others) / spread
             spreads = isinstance(agreement, Spread)
-            agreeing = float(rows @ (apart**2 / 2 if spreads else agreement_between(agreement, others, values)))
-            groups = NumberGroups.of(np.zeros(len(rows), np.int64), values, rows, 1)
-            known = float(groups.spread[0])
-            told = {"mean": shown(groups.mean).tolist()[0], "spread": None if np.isnan(known) else known}
+            alike = (distance(values, others) / spread) ** 2 / 2
+            agreeing = float(rows @ (alike if spreads else agreement_between(agreement, others, values)))
+            (mean,) = shown(NumberGroups.of(np.zeros(len(rows), np.int64), values, rows, 1).mean).tolist()
     else:
         agreeing = sum(int(each) for label, each in zip(predictions, rows, strict=True) if label == prediction)
-    value = float(mean_agreement(agreement, np.array([agreeing]), many, 1.0)[0])
-    interval = agreement_interval(agreement, np.array([agreeing]), many, confidence)
+    known = np.array([agreeing])
+    value = float(mean_agreement(agreement, known, many, 1.0)[0])
+    interval = agreement_interval(agreement, known, many, confidence)
     low, high = (None, None) if interval is None else (float(end[0]) for end in interval)
     return Local(
         *(None if np.isnan(value) else value, low, high, float(confidence), "", prediction, int(many[0]), agreeing, 0),
         agreement=agreement,
-        **told,
+        mean=mean,
     )
 
 
@@ -403,6 +396,6 @@ def _rows(batch: tuple[Any, Any], agreement: Agreement) -> tuple[Explanations, A
     labels = agreement.read(answers) if agreement.of_numbers else to_labels(answers)
     rows = _single(explanations) if single else as_explanations(explanations)
     same_rows(explanations=None if single else explanations, predictions=answers)
-    if len(rows) != len(labels):
-        raise BadInput(f"A batch of the source has {len(rows):,} explanations but {len(labels):,} predictions.")
+    if len(rows) or len(labels):
+        same_length(explanations=len(rows), predictions=len(labels))
     return rows, labels

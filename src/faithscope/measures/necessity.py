@@ -7,7 +7,7 @@ import numpy as np
 
 from faithscope.counting.counted import NecessityCounts
 from faithscope.counting.coverage import ask_groups, count_necessity
-from faithscope.measures.comparing.beside import Measured, Sides, by_prediction_notes
+from faithscope.measures.comparing.beside import Side, Sides, by_prediction_notes
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
 from faithscope.measures.encoding import scoped
@@ -141,10 +141,10 @@ def necessity_beside(sample: Sample, how: Scoping) -> Sides:
     asking = ask_groups(counted, chosen, recall=True)
     notes = (*by_prediction_notes(counted), *counted.all_notes)
 
-    def measure(groups: Collection[int]) -> Measured:
+    def measure(groups: Collection[int]) -> Side:
         assert asking is not None
         known = asking.necessity(groups)
-        return noted(necessity_estimate(known, how), notes), known.terms.left_out, asking.good(groups)
+        return Side(noted(necessity_estimate(known, how), notes), known.terms.left_out, asking.good(groups))
 
     beside = None if asking is None else Sides(notes, how.confidence, measure=measure)
     return asked_about_all(beside, "Necessity")

@@ -14,7 +14,7 @@ from faithscope.counting.layout import Layout, divided, sums
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import agreement_interval, label_interval
@@ -49,19 +49,15 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
         ``asked`` counts those that the explanation was asked about, of which ``covered`` are a part, and
         ``covers_itself`` is None for rows that were not.
     """
-    counts, own = coverage.counts, coverage.own
-    _, cells = counts.locate_codes(coverage.codes, sample.labels)
+    counts, own, asked = coverage.counts, coverage.own, coverage.asked
+    cells = counts.locate_codes(coverage.codes, sample.labels)[1]
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
     met: Met = total - own, same - counts.agreement.itself * own, None
-    if sample.clusters is not None:
-        met = _strangers(sample, relation)
-    measured = local_columns("sufficiency", counts, met, confidence)
-    itself: Array = own.astype(object) if coverage.asked is not None else own
-    if coverage.asked is not None:
-        itself[~coverage.asked.own] = None
-    columns = {**measured, "covers_itself": itself, "covered": total}
+    met = met if sample.clusters is None else _strangers(sample, relation)
+    columns = local_columns("sufficiency", counts, met, confidence)
+    columns |= {"covers_itself": own if asked is None else np.where(asked.own, own, np.array(None)), "covered": total}
     columns |= {} if counts.agreement.of_numbers else {"covered_y": same}
-    return columns if coverage.asked is None else columns | {"asked": coverage.asked.per_explanation[coverage.codes]}
+    return columns if asked is None else columns | {"asked": asked.per_explanation[coverage.codes]}
 
 
 def _strangers(sample: Sample, relation: Relation) -> Met:
@@ -96,27 +92,25 @@ def per_scope(
         columns = agreement_of_scopes(counts, None if asked is None else asked.per_explanation)
         told = listed(counts, columns | {"place": np.arange(counts.distinct)}, ("disagreement", "n"), k)
         return told | _covered_numbers(counts, told.pop("place"), sample, relation)
-    together, labels = None, sample.numbered_labels[1]
+    together, labels, codes = None, sample.numbered_labels[1], coverage.codes
+    cells = counts.locate_codes(codes, sample.labels)[1]
     if sample.clusters is not None:
         together = np.ones(counts.distinct), np.ones(len(counts.labels))
-        together[0][coverage.codes] = _strangers(sample, relation)[2]
-        label = counts.label[counts.locate_codes(coverage.codes, sample.labels)[1]]
-        parts, size = np.unique(label * sample.n + sample.clusters, return_counts=True)
+        together[0][codes] = _strangers(sample, relation)[2]
+        parts, size = np.unique(counts.label[cells] * sample.n + sample.clusters, return_counts=True)
         np.maximum.at(together[1], parts // sample.n, size)
     columns = _precision(counts, confidence, asked, labels, together)
     if claims is not None and "precision" in (claims.dtype.names or ()):
         # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
-        each, cells = claims["precision"], counts.locate_codes(coverage.codes, sample.labels)[1]
-        known = ~np.isnan(each) & (cells == commonest_cells(counts)[coverage.codes])
-        rows = coverage.codes[known]
-        claimed = divided(
-            sums(rows, each[known], counts.distinct), np.bincount(rows, minlength=counts.distinct), np.nan
-        )
-        claim = np.full(len(claimed), "holds", object)
-        claim[claimed > columns["precision_high"] + _ROUNDING] = "too high"
-        claim[claimed < columns["precision_low"] - _ROUNDING] = "too low"
-        claim[np.isnan(claimed) | np.isnan(columns["precision"])] = None
-        columns |= {"claimed": claimed, "claim": claim}
+        known = ~np.isnan(claims["precision"]) & (cells == commonest_cells(counts)[codes])
+        total, rows = (sums(codes, np.where(known, each, 0), counts.distinct) for each in (claims["precision"], 1))
+        claimed, high, low = divided(total, rows, np.nan), columns["precision_high"], columns["precision_low"]
+        unknown = np.isnan(claimed) | np.isnan(columns["precision"])
+        beside = [unknown, claimed > high + _ROUNDING, claimed < low - _ROUNDING]
+        columns |= {
+            "claimed": claimed,
+            "claim": np.select(beside, list(map(np.array, (None, "too high", "too low"))), "holds"),
+        }
     return listed(counts, columns, ("wrongly_covered", "n"), k)
 
 
@@ -142,18 +136,17 @@ def _precision(
     total, top = counts.per_explanation, commonest_cells(counts)
     right, label, many = counts.covered[top], counts.label[top], len(counts.labels)
     every: Ints | int = counts.n
-    rows, itself = counts.per_label[label], np.ones(len(top), np.int64)
+    inside, rows = counts.given[top] > counts.missed[top], counts.per_label[label]
+    others = rows - 1
     if asked is not None and labels is not None:
         cells, own = (np.arange(len(top)), label), np.zeros((asked.distinct, many), np.int64)
         own[asked.codes[asked.own], labels[asked.own]] = 1
-        every, rows, itself = asked.per_explanation, asked.per_cell(labels, many)[cells], own[cells]
+        every, rows = asked.per_explanation, asked.per_cell(labels, many)[cells]
+        others = rows - own[cells]
     covered, alike = (None, None) if together is None else (together[0], together[1][label])
     low, high = label_interval(right, total, confidence, together=covered)
-    inside, recall = counts.given[top] > counts.missed[top], divided(right, rows, np.nan)
-    apart = 1 - check_confidence(confidence) / many
-    ends = agreement_interval(Same(), right - inside, rows - itself, apart, alike)
-    assert ends is not None
-    least, most = ends
+    recall, apart = divided(right, rows, np.nan), 1 - check_confidence(confidence) / many
+    least, most = agreement_interval(Same(), right - inside, others, apart, alike) or (recall, recall)
     return {
         "label": to_objects([counts.labels[j] for j in label]),
         "n": counts.rows_given,
@@ -209,46 +202,34 @@ def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: i
         ``gap``.
     """
     check_whole(k, "k")
-    counts, numbers = coverage.counts, sample.agreement.of_numbers
-    if numbers:
-        wrong = agreement_of_scopes(counts)["disagreement"]
-    else:
-        wrong = counts.per_explanation - counts.covered[commonest_cells(counts)]
+    counts, labels, numbers, codes = coverage.counts, sample.labels, sample.agreement.of_numbers, coverage.codes
+    top, cells, place = commonest_cells(counts), counts.locate_codes(codes, labels)[1], sample.numbered_labels[1]
+    wrong = agreement_of_scopes(counts)["disagreement"] if numbers else counts.per_explanation - counts.covered[top]
     worst = np.argsort(-wrong, kind="stable")[: min(k, int((wrong > 0).sum()))]
-    masks = _masks(counts.explanations.take(worst), sample, relation)
-    pairs = [_wrong_rows(coverage, sample, int(which), mask) for which, mask in zip(worst, masks, strict=True)]
-    quota = share_out(np.array([len(others) for _, others in pairs], np.int64), k)
-    a = np.repeat(np.array([row for row, _ in pairs], np.int64), quota)
-    taken = [others[:several] for (_, others), several in zip(pairs, quota, strict=True)]
-    b = np.concatenate([np.empty(0, np.int64), *taken])
+    # Of the rows given it, the first with the commonest label; of numbers, the one that disagrees most.
+    score = cells == top[codes]
+    if numbers:
+        score = agreeing_by_cell(counts)[cells] * (1 if isinstance(counts.agreement, Spread) else -1)
+    pairs = []
+    for explanation, mask in zip(worst, _masks(counts.explanations.take(worst), sample, relation), strict=True):
+        given = np.flatnonzero(codes == explanation)
+        row = given[score[given].argmax()]
+        others = np.flatnonzero(mask & (place != place[row]))  # equal numbers are not wrong, whatever rounding says
+        if numbers:
+            others = others[disagree(counts.agreement, labels[np.full(len(others), row)], labels[others])]
+            others = others[np.argsort(-distance(labels[others], labels[row][None]), kind="stable")]
+        pairs.append(np.column_stack([np.full(len(others), row), others]))
+    quota = share_out(np.array(list(map(len, pairs)), np.int64), k)
+    taken = [found[:several] for found, several in zip(pairs, quota, strict=True)]
+    a, b = np.concatenate([np.empty((0, 2), np.int64), *taken]).T
     columns = {
         "explanation": [counts.explanations.describe(int(which)) for which in np.repeat(worst, quota)],
         "row": a,
         "wrong_row": b,
-        "prediction": shown(sample.labels[a]),
-        "wrong_prediction": shown(sample.labels[b]),
+        "prediction": shown(labels[a]),
+        "wrong_prediction": shown(labels[b]),
     }
-    return columns | ({"gap": distance(sample.labels[a], sample.labels[b])} if numbers else {})
-
-
-def _wrong_rows(coverage: Coverage, sample: Sample, explanation: int, mask: Bools) -> tuple[int, Ints]:
-    """A row that was given the explanation, and the rows that it covers and that have another prediction.
-
-    It is the first row with the commonest label; of numbers, the one that disagrees most with the rows covered, and
-    those come farthest first.
-    """
-    given, counts, labels = np.flatnonzero(coverage.codes == explanation), coverage.counts, sample.labels
-    if not sample.agreement.of_numbers:
-        numbers = sample.numbered_labels[1]
-        row = int(given[numbers[given] == np.bincount(numbers[given]).argmax()][0])
-        return row, np.flatnonzero(mask & (numbers != numbers[row]))
-    agreeing = agreeing_by_cell(counts)[counts.locate_codes(coverage.codes[given], labels[given])[1]]
-    row = int(given[agreeing.argmax() if isinstance(counts.agreement, Spread) else agreeing.argmin()])
-    others = np.flatnonzero(mask)
-    gaps = distance(labels[others], labels[row][None])
-    apart = gaps > 0  # equal numbers are not wrong, whatever rounding says
-    apart &= disagree(counts.agreement, labels[np.full(len(others), row)], labels[others])
-    return row, others[apart][np.argsort(-gaps[apart], kind="stable")]
+    return columns | ({"gap": distance(labels[a], labels[b])} if numbers else {})
 
 
 def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation: Relation, confidence: float) -> Local:

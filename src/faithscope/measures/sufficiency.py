@@ -25,7 +25,7 @@ from faithscope.inputs.models import label_function, number_function, regressor_
 from faithscope.inputs.row_hashes import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
-from faithscope.measures.comparing.beside import Measured, Sides, beside_notes, by_prediction_notes, few_ask
+from faithscope.measures.comparing.beside import Side, Sides, beside_notes, by_prediction_notes, few_ask
 from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
@@ -169,16 +169,10 @@ def sufficiency(
     how = Scoping(bound, confidence, method, unlabeled, allowed, device)
     if not isinstance(chosen, RealRows):
         refuse_unproven(method, "scopes")
-        useless = {
-            "unseen": allowed,
-            "relation": bound is not None,
-            "unlabeled": unlabeled is not None,
-            "device": device not in ("auto", "cpu"),
-        }
-        for name in (name for name, asked in useless.items() if asked):
+        if allowed or bound is not None or unlabeled is not None or device not in ("auto", "cpu"):
             raise BadInput(
-                f"{name}= says how real rows are compared with each other, and a draw belongs to one row: leave "
-                f"{name}= out, or population=."
+                "unseen=, relation=, unlabeled= and device= say how real rows are compared with each other, and a draw "
+                "belongs to one row: leave them out, or population=."
             )
         model = predictions if chosen.model is None else chosen.model
 
@@ -284,13 +278,13 @@ def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> 
         return None
     notes = (*by_prediction_notes(counted), *counted.all_notes, *copy_notes(counted), *beside_notes(how.method))
 
-    def measure(groups: Collection[int]) -> Measured:
+    def measure(groups: Collection[int]) -> Side:
         weights = None if counted.weights is None else counted.weights[np.isin(asking.groups, list(groups))]
         coverage = leaning_on(asking.coverage(groups), counted, how)
         found = coverage_estimate(coverage, "sufficiency", how.confidence, "jackknife", weights, how.unseen)
         if coverage.spread is not None and coverage.left_out is not None:
             found = noted(found, few_ask(coverage.spread))
-        return noted(found, notes), sufficiency_left_out(coverage), asking.good(groups)
+        return Side(noted(found, notes), sufficiency_left_out(coverage), asking.good(groups))
 
     own = None
     if isinstance(counted.agreement, Spread) and not among:
@@ -390,16 +384,12 @@ def coverage_estimate(
 def coverage_notes(counts: Counts, idle: Sequence[str]) -> tuple[str, ...]:
     """Notes on rows that their explanation misses, and on explanations and conditions that hold nowhere."""
     missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
-    remarks = []
-    if missed:
-        remarks.append(
-            several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation"
-        )
-    if empty:
-        remarks.append(several(empty, "explanation covers", "explanations cover") + " no row at all")
-    if idle:
-        remarks.append(several(len(idle), "condition holds", "conditions hold") + f" on no row, such as {idle[0]!r}")
-    return tuple(remarks)
+    remarks = {
+        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation": missed,
+        several(empty, "explanation covers", "explanations cover") + " no row at all": empty,
+        several(len(idle), "condition holds", "conditions hold") + f" on no row, such as {''.join(idle[:1])!r}": idle,
+    }
+    return tuple(remark for remark, number in remarks.items() if number)
 
 
 def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows:
@@ -431,8 +421,7 @@ def asking(model: Any, agreement: Any, phase: str) -> Ask | None:
     function = number_function(model) if chosen.of_numbers else label_function(model)
     if function is None:
         return None
-    regressor = None if agreement is not None else regressor_name(model)
-    if regressor is not None:
+    if agreement is None and (regressor := regressor_name(model)) is not None:
         raise BadInput(
             f"{regressor} predicts numbers, which are seldom equal: pass agreement=fs.Close(eps) or fs.Tolerance(eps)."
         )

@@ -187,28 +187,31 @@ def judge(estimates: Sequence[Measured], needed: Mapping[str, str], wanted: floa
     ranked = weakest_first(estimates, wanted)
     naming = next((estimate for estimate in estimates if estimate.beyond_random is not None), None)
     found, decides = ranked[0]
-    right = " was not asked."
-    if naming is not None:
-        right = " is shown." if cast(Share, naming.beyond_random)[1] > 0 else " is not shown."
-        worse = any(reached in {"chance", "unfaithful"} and each is not naming for reached, each in ranked)
-        if names_at_random(naming, wanted) and not worse:
-            found, decides = "random", naming
-    consistent = [each for reached, each in ranked if each.measure == "consistency" and reached == "faithful"]
-    alone = len(ranked) == 1 or (naming is not None and (found != "faithful" or right != " is shown."))
-    if consistent and alone and LEVELS.index(found) < LEVELS.index("random"):
-        found, decides = "consistent", consistent[0]
+    right = (
+        "was not asked"
+        if naming is None
+        else "is shown"
+        if cast(Share, naming.beyond_random)[1] > 0
+        else "is not shown"
+    )
+    worse = any(reached in {"chance", "unfaithful"} and each is not naming for reached, each in ranked)
+    if naming is not None and names_at_random(naming, wanted) and not worse:
+        found, decides = "random", naming
+    consistent = next(
+        (each for reached, each in ranked if (reached, each.measure) == ("faithful", "consistency")), None
+    )
+    alone = len(ranked) == 1 or (naming is not None and (found != "faithful" or right != "is shown"))
+    if consistent is not None and alone and LEVELS.index(found) < LEVELS.index("random"):
+        found, decides = "consistent", consistent
     said = [f"{WORDS[found]}: {_clause(found, decides, needed.get(decides.measure, ''), wanted)}."]
-    if decides.gap is not None:
-        rows = "that an explanation covers" if decides.measure == "sufficiency" else "with the same explanation"
-        said.append(f"Two rows {rows} are typically predicted {told_number(decides.gap)} apart.")
     if found == "consistent" or (found == "faithful" and naming is not None):
-        said.append(RIGHT_REASONS + right)
+        said.append(f"{RIGHT_REASONS} {right}.")
     if found != "random" and naming is not None:
         said.append(_naming(naming))
     for reached, estimate in ranked:  # the measure that did not decide, in a few words
         if estimate is decides:
             continue
-        bounds = _bounds(reached, estimate) if not why_unknown(estimate) else "nothing can be checked"
+        bounds = "nothing can be checked" if why_unknown(estimate) else _bounds(reached, estimate)
         if of_kind(estimate.notes, "interval"):
             bounds = MAY_MISS
         elif estimate.unverifiable and reached in {"chance", "partly"}:

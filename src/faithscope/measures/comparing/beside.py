@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,52 +36,48 @@ class Side(NamedTuple):
 
     Attributes
     ----------
-    value, silence : float
-        The measure, and how much higher it could be.
-    rows : int
+    estimate : Estimate
     left_out : LeftOut or None
         None unless at least two units ask.
     good : float
         As how many units of the same weight they are.
-    checked : float
-        The measure among rows that can be checked; the measure itself if none can.
-    bound : float
-        As for `Apart`.
     """
 
-    value: float
-    silence: float
-    rows: int
+    estimate: Estimate
     left_out: LeftOut | None
     good: float
-    checked: float
-    bound: float
 
-    @classmethod
-    def of(cls, estimate: Estimate, left_out: LeftOut | None, good: float) -> "Side":
-        """Of an estimate of rows that ask, and the same without each unit, or block of them."""
-        silence = estimate.unverifiable if estimate.silence is None else estimate.silence
-        checked = estimate.value if estimate.verified is None else estimate.verified
-        return cls(estimate.value, silence, estimate.n, left_out, good, checked, bound_of(estimate))
+    @property
+    def checked(self) -> float:
+        """The measure among rows that can be checked; the measure itself if none can."""
+        known = self.estimate
+        return known.value if known.verified is None else known.verified
+
+    @property
+    def silence(self) -> float:
+        """How much higher the measure could be."""
+        known = self.estimate
+        return known.unverifiable if known.silence is None else known.silence
 
     @property
     def missed(self) -> float:
-        """How many terms a unit that nobody saw may change: its own, and those that lean on it."""
-        return 1 + max(1.0, 1.0 if self.left_out is None else self.left_out.reach)
+        """How much a unit that nobody saw may change: its own term, and those that lean on it."""
+        return (1 + max(1.0, 1.0 if self.left_out is None else self.left_out.reach)) / self.good
 
     def less(
         self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True, checked: bool = False
     ) -> Difference:
         """The difference of two groups beside everybody, or among rows that can be `checked`, which says no more."""
-        value, bound = self.checked - other.checked, max(self.bound, other.bound)
-        least, most = self.value - other.value - other.silence, self.value + self.silence - other.value
+        one, two = self.estimate, other.estimate
+        value, bound = self.checked - other.checked, bound_of(one)
+        least, most = one.value - two.value - other.silence, one.value + self.silence - two.value
         known = sure and self.left_out is not None and other.left_out is not None
         if checked:
             known = known and max(self.silence, other.silence) < 1
             least = most = value = value if known else 0.0
             bound = 1.0
         found = self._off(other, checked, confidence) if known else Margins(1.0, 1.0)
-        return Difference.of(names, value, min(self.rows, other.rows), Apart(least, most, found, confidence, bound))
+        return Difference.of(names, value, min(one.n, two.n), Apart(least, most, found, confidence, bound))
 
     def _off(self, other: "Side", checked: bool, confidence: float) -> Margins:
         """How far the difference may be off: each unit is left out on both sides at once.
@@ -89,27 +85,20 @@ class Side(NamedTuple):
         Among rows that can be checked, units that nobody saw raise a share by no more than it lies below 1, and lower
         it by no more than it lies above 0, if rows that lean on them are like the others.
         """
-        one, two = self.left_out, other.left_out
-        assert one is not None
-        assert two is not None
         sides = self, other
-        missed = [side.missed / side.good for side in sides]
+        one, two = (each.left_out for each in sides if each.left_out is not None)
         if not checked:
-            return without_each(one, two, 2 / math.hypot(*missed), confidence)
+            return without_each(one, two, 2 / math.hypot(self.missed, other.missed), confidence)
         one, two = (
             replace(each, value=ratio(each.value, 1 - each.silent), silent=0 * each.silent) for each in (one, two)
         )
         found = without_each(one, two, 1.0, confidence, own=0.0, lean=0.0)
         surprise = math.log(2 / check_confidence(confidence))
-        first, second = (part * surprise / (1 - side.silence) for part, side in zip(missed, sides, strict=True))
+        first, second = (side.missed * surprise / (1 - side.silence) for side in sides)
         here, there = self.checked, other.checked
         below = max(found.below, math.hypot(first * here, second * (1 - there)))
         above = max(found.above, math.hypot(first * (1 - here), second * there))
         return replace(found, below=below, above=above, again=partial(self._off, other, checked))
-
-
-# The estimate of rows that ask, the same without each unit (None of a single one), and as how many alike they are.
-Measured = tuple[Estimate, LeftOut | None, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,43 +110,37 @@ class Sides:
 
     notes: tuple[str, ...] = ()  # what a reader should know of all groups
     confidence: float = 0.95
-    measure: Callable[[Collection[int]], Measured] | None = None  # some groups together
+    measure: Callable[[Collection[int]], Side] | None = None  # some groups together
     own: "Sides | None" = None  # the same groups among themselves, by `Spread`
-    _kept: Any = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        most = max(2, _KEPT // max(1, self._units))
-        object.__setattr__(self, "_kept", lru_cache(most)(self._measured))
 
     @property
     def _units(self) -> int:
         """How many numbers are kept of each side: here, blocks of the rows that explanations cover."""
         return _BLOCKS
 
-    def _measured(self, groups: Collection[int]) -> Measured:
+    def _measured(self, groups: Collection[int]) -> Side:
         """What is known of some groups together."""
         assert self.measure is not None
         return self.measure(groups)
 
+    @cached_property
+    def _kept(self) -> Callable[[frozenset[int]], Side]:
+        return lru_cache(max(2, _KEPT // max(1, self._units)))(self._measured)
+
     def estimate(self, *groups: int) -> Estimate:
         """The estimate of one group, or of some together."""
-        found: Estimate = self._kept(frozenset(groups))[0]
-        return found
+        return self._kept(frozenset(groups)).estimate
 
     def among(self, group: int) -> Estimate | None:
         """The estimate of a group among themselves, if it is known here: by `Spread`, whose variance is that of all."""
         return None if self.own is None else self.own.estimate(group)
 
-    def side(self, groups: Collection[int]) -> Side:
-        """Some groups as one side of a difference."""
-        return Side.of(*self._kept(frozenset(groups)))
-
     def difference(
         self, a: Collection[int], b: Collection[int], names: tuple[Any, Any], *, checked: bool = False
     ) -> Difference:
         """The difference of two sets of groups; of rows that can be `checked` alone, if that is wanted."""
-        sure, (one, two) = not of_kind(self.notes, "interval"), map(self.side, (a, b))
-        return one.less(two, names, self.confidence, sure=sure, checked=checked)
+        one, two = (self._kept(frozenset(groups)) for groups in (a, b))
+        return one.less(two, names, self.confidence, sure=not of_kind(self.notes, "interval"), checked=checked)
 
     def checked_difference(
         self, a: Collection[int], b: Collection[int], names: tuple[Any, Any] = ("", "")
@@ -205,7 +188,7 @@ class Beside(Sides):
     def among(self, group: int) -> Estimate | None:
         return None if self.kinds.moments is None else self.answered_by([group]).estimate(group)
 
-    def _measured(self, groups: Collection[int]) -> Measured:
+    def _measured(self, groups: Collection[int]) -> Side:
         asks = np.isin(self.kinds.group, list(groups))
         asked = self.kinds.asked(asks)
         counts = replace(counts_beside(self.kinds, asks, asked, self.labels, self.distinct), agreement=self.agreement)
@@ -213,7 +196,7 @@ class Beside(Sides):
         spread = self.kinds.spread(asked.sums, asked.left_out, unit, asks)
         if spread is not None:
             found = spread_estimate(counts, spread, asked.left_out, "consistency", self.confidence, self.notes)
-            return noted(found, few_ask(spread)), spread.left_out(asked.left_out), asked.good
+            return Side(noted(found, few_ask(spread)), spread.left_out(asked.left_out), asked.good)
         # A unit that nobody saw changes its own term, and those that lean on it, as in equality. If a kind of rows was
         # missed that has the share p of all rows, the terms of all that lean on it change by p in all, and no more than
         # that falls to the group: p times all rows over those of the group, which is ln(1/δ) of them.
@@ -229,7 +212,7 @@ class Beside(Sides):
             shuffled=False,
             chance=asked.chance,
         )
-        return found, left_out, asked.good
+        return Side(found, left_out, asked.good)
 
 
 def few_ask(spread: SpreadCounts) -> tuple[str, ...]:

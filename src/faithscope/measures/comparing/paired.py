@@ -7,16 +7,15 @@ from typing import TypeVar
 import numpy as np
 
 from faithscope.agreements import Spread
-from faithscope.counting.clusters import Strangers, spread_by_explanation
+from faithscope.counting.clusters import spread_by_explanation
 from faithscope.counting.counted import Coverage, NecessityCounts
-from faithscope.counting.leave_out import LeftOut, parts_left_out
+from faithscope.counting.leave_out import LeftOut
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.differences import Apart, Difference, less, without_each
 from faithscope.measures.consistency import weighed_pairs
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Margins, UnseenRows
-from faithscope.measures.intervals.tight import bracketed
 from faithscope.notes import of_kind
 from faithscope.relations import Relation
 from faithscope.sample import Sample
@@ -37,7 +36,6 @@ class LeftOutEstimate:
     left_out: LeftOut | None
     explanations: Explanations | None = None
     relation: Relation | None = None
-    brackets: tuple["Bracketed", "Bracketed"] | None = None  # narrower ones
     unseen: UnseenRows | None = None  # if the interval allows for rows under many explanations
 
 
@@ -49,14 +47,9 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
             return known
         spread, left_out, *_ = spread_by_explanation(sample)
         return replace(known, left_out=spread.left_out(left_out))
-    plain = sample.evenly()
-    if sample.clusters is not None or (plain.weights is not None and estimate.n > 1):  # as the estimate was made
-        return replace(known, left_out=weighed_pairs(sample, by_pairs=estimate.method == "jackknife")[1])
-    if estimate.n < 2:
-        return known
-    rows, bracket = Strangers(plain).parts, estimate.margins.bracket
-    narrower = None if bracket is None else (bracketed(rows, bracket.kappa / 2), bracketed(rows, bracket.kappa))
-    return replace(known, left_out=parts_left_out(rows)[1], brackets=narrower)
+    rows = sample.evenly() if sample.clusters is None else sample  # as the estimate was made
+    alone = rows.clusters is None and rows.weights is None
+    return replace(known, left_out=weighed_pairs(rows, by_pairs=alone or estimate.method == "jackknife")[1])
 
 
 def leaving_out_alike(
@@ -85,35 +78,23 @@ def sufficiency_left_out(coverage: Coverage) -> LeftOut | None:
 def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float) -> Difference:
     """The difference a - b on the same rows."""
     first, second = a.estimate, b.estimate
-    least, most = first.value - second.upper, first.upper - second.value
+    apart = Apart(first.value - second.upper, first.upper - second.value, Margins(1.0, 1.0), confidence)
     if _same_explainer(a, b):
         apart = Apart(0.0, 0.0, Margins(0.0, 0.0), confidence)
-    elif a.left_out is None or b.left_out is None or of_kind((*first.notes, *second.notes), "interval"):
-        apart = Apart(least, most, Margins(1.0, 1.0), confidence)
-    else:
+    elif not (a.left_out is None or b.left_out is None or of_kind((*first.notes, *second.notes), "interval")):
         # A row that was missed changes the difference by its own term and, in either, by those that lean on it.
+        lean = max(1.0, a.left_out.reach) + max(1.0, b.left_out.reach)
         unseen = [rows for rows in (a.unseen, b.unseen) if rows is not None]
-        found = []
-        for ((a_low, a_high), one), ((b_low, b_high), other) in zip(
-            _brackets(a, a.left_out), _brackets(b, b.left_out), strict=True
-        ):
-            lean = max(1.0, one.reach) + max(1.0, other.reach)
-            off = without_each(one, other, first.effective_n, confidence, lean=lean, unseen=unseen)
-            found.append(Apart(a_low - b_high, a_high - b_low, off, confidence))
-        apart = min(found, key=lambda each: float(np.ptp(each.interval())))
+        off = without_each(a.left_out, b.left_out, first.effective_n, confidence, lean=lean, unseen=unseen)
+        (low, high), (least, most) = map(_ends, (first, second))
+        apart = Apart(low - most, high - least, off, confidence)
     return Difference.of((a.name, b.name), less(first, second), first.n, apart, measure=first.measure)
 
 
-Bracketed = tuple[tuple[float, float], LeftOut]  # and its ends without each row
-
-
-def _brackets(known: LeftOutEstimate, left_out: LeftOut) -> tuple[Bracketed, Bracketed, Bracketed]:
-    """The bracket with all silence, and two narrower ones if there are."""
-    bracket = known.estimate.margins.bracket
-    kept = bracket is not None and not bracket.kappa  # of thinned rows
-    whole = known.estimate.bracket if kept else (known.estimate.value, known.estimate.upper), left_out
-    half, full = known.brackets or (whole, whole)
-    return whole, half, full
+def _ends(estimate: Estimate) -> tuple[float, float]:
+    """The bracket of an estimate with all its silence; of rows that were kept by chance, theirs."""
+    bracket = estimate.margins.bracket
+    return (estimate.value, estimate.upper) if bracket is None or bracket.kappa else estimate.bracket
 
 
 def _same_explainer(a: LeftOutEstimate, b: LeftOutEstimate) -> bool:

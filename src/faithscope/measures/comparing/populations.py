@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from faithscope.agreements import Same, Spread
+from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, UnknownName
 from faithscope.explanations.base import told_apart
 from faithscope.inputs.checks import check_flag, check_word
@@ -27,15 +28,14 @@ from faithscope.measures.comparing.differences import (
     together,
 )
 from faithscope.measures.comparing.groupings import to_groupings
-from faithscope.measures.estimate import NECESSITY, Estimate
+from faithscope.measures.estimate import NECESSITY, Estimate, to_estimate
 from faithscope.measures.intervals.margins import Margins
 from faithscope.measures.planning.forecast import rarefy
-from faithscope.measures.telling import Listed, estimate_table, intervals, judge
+from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
 from faithscope.sinks.json_values import for_json
-from faithscope.sinks.page import fragment
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -251,25 +251,23 @@ class Populations(Listed):
     def _first(self) -> Estimate:
         return next(iter(self.estimates.values()))
 
-    def _tables(self, differences: bool = True, titled: bool = False) -> Iterable[Table]:
-        """Estimates by group with the verdict on each, and how the groups differ if that is wanted."""
+    def _tables(self) -> Iterable[Table]:
+        """Estimates by group beside everybody, how the groups differ, and the same groups among themselves."""
         for part in self.groupings:
-            estimates = part._texts
-            shown = {group: estimates[group] for group in shown_groups(estimates)}
-            judged = () if self._first.measure == NECESSITY else ("verdict",)
-            lines = [
-                ((name, *(judge([each], {}).word for _ in judged), f"{each.n:,}"), each) for name, each in shown.items()
-            ]
-            left_out = len(estimates) - len(shown)
-            more = f"; {left_out:,} more groups, whose intervals begin no lower, are not shown" if left_out else ""
-            below = f"{intervals(self._first)}{more}"
-            title = part.compared.capitalize() if titled or part.among is not None else ""
-            yield estimate_table((part.by or "group", *judged, "rows"), lines, title, below)
-            pairs, together = shown_differences(estimates, shown, part._apart) if differences else ([], 0)
+            yield part._table()
+            pairs, together = shown_differences(part._texts, shown_groups(part._texts), part._apart)
             yield from difference_tables(pairs, together=together)
             if part.among is not None:
-                # How they differ is told beside everybody, and not once more among themselves.
-                yield from part.among._tables(differences=False, titled=True)
+                yield part.among._table()
+
+    def _table(self) -> Table:
+        estimates = self._texts
+        shown = shown_groups(estimates)
+        lines = [((name, f"{estimates[name].n:,}"), estimates[name]) for name in shown]
+        left_out = len(estimates) - len(shown)
+        more = f"; {left_out:,} more groups, whose intervals begin no lower, are not shown" if left_out else ""
+        title = self.compared.capitalize()
+        return estimate_table((self.by or "group", "rows"), lines, title, f"{intervals(self._first)}{more}")
 
     def _told_notes(self) -> Iterable[str]:
         named = [(name, part._texts[name]) for part in self.groupings for name in shown_groups(part._texts)]
@@ -280,9 +278,6 @@ class Populations(Listed):
             among = "" if self.among is None else f"\n\n{self.among.compared}\n{self.among}"
             return f"{super().__str__()}{among}"
         return "\n\n".join(f"by {visible(grouping.by)}\n{grouping}" for grouping in self.groupings)
-
-    def _repr_html_(self) -> str:
-        return fragment(replace(self._card(), tables=tuple(self._tables(differences=False))))
 
 
 def measure_groups(
@@ -312,13 +307,11 @@ def measure_groups(
             (None if asked is None else asked.among(number)) or measure_group(part, measure)
             for number, part in enumerate(parts.values())
         ]
-        among = Populations(dict(zip(names, estimates, strict=True)), grouping.name)
-        if asked is None:
-            measured.append(among)
-            continue
-        estimates = [asked.estimate(number) for number in range(len(names))]
-        found = dict(zip(names, estimates, strict=True))
-        measured.append(Populations(found, grouping.name, among=among, _apart=asked.difference))
+        found = Populations(dict(zip(names, estimates, strict=True)), grouping.name)
+        if asked is not None:
+            together = {name: asked.estimate(number) for number, name in enumerate(names)}
+            found = Populations(together, grouping.name, among=found, _apart=asked.difference)
+        measured.append(found)
     return replace(measured[-1], each=tuple(measured[:-1]))
 
 
@@ -332,21 +325,6 @@ def measure_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estima
     alike = measure(replace(part, labels=np.zeros(part.n, np.int64), agreement=Same()))
     profile = alike.counts.profile()
     none = np.zeros(len(profile.others))
-    return replace(
-        alike,
-        value=0.0,
-        unverifiable=1.0,
-        low=0.0,
-        high=1.0,
-        verified=None,
-        chance=0.0,
-        method="jackknife",
-        margins=Margins(1.0, 1.0),
-        counts=replace(profile, agreeing=none, pairs=none, agreement=part.agreement),
-        notes=(*alike.notes, told),
-        verified_low=None,
-        verified_high=None,
-        above_chance=None,
-        silence=1.0,
-        agreement=part.agreement,
-    )
+    counts = replace(profile, agreeing=none, pairs=none, agreement=part.agreement)
+    found = to_estimate(counts, Sums(0.0, 1.0, 1.0), Margins(1.0, 1.0), alike.measure, alike.confidence, silence=1.0)
+    return replace(found, notes=(*alike.notes, told))

@@ -29,9 +29,6 @@ class MeanSquaredErrorBound(float):
         known = "" if self.confidence is None else f", with confidence {100 * self.confidence:g}%"
         return f"mean squared error at most {float(self):.4g}{known}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (float(self), self.confidence))
-
 
 def mse_bound(
     estimate: Any = None,
@@ -91,23 +88,14 @@ def mse_bound(
         bias = float(np.sum(given * np.exp(-others * covered)))
         return MeanSquaredErrorBound(4 / rows + bias**2)
     counts = to_counted(estimate, "mse_bound")
-    if isinstance(counts.agreement, Spread):
+    if isinstance(counts.agreement, Spread) or not counts.plain or not counts.covers_once:
         raise NotProven(
-            f"The mean-squared-error bound is proven for agreements from 0 to 1, not for {counts.agreement}: use the "
-            "jackknife interval, or measure agreement=fs.Close(eps)."
+            "The mean-squared-error bound is not proven here, but for independent rows that count the same, agreements "
+            "from 0 to 1, and rows that each lie under their own explanation alone: use the jackknife interval."
         )
-    if not counts.plain:
-        bound = "The mean-squared-error bound is proven for independent rows that count the same"
-        raise NotProven(f"{bound}: use the jackknife interval.")
-    if not counts.covers_once:
-        raise NotProven(
-            f"The mean-squared-error bound is not proven for {counts.relation} unless every row lies under its own "
-            "explanation and no other: use the jackknife interval."
-        )
-    profile, wrong = counts.profile(), check_confidence(confidence)
-    silent = float(profile.rows[profile.others == 0].sum() / profile.n)
-    bias = min(1.0, silent + math.sqrt(2 * math.log(1 / wrong) / profile.n))
-    return MeanSquaredErrorBound(4 / profile.n + bias**2, confidence)
+    silent = counts.profile().terms.silent / counts.n
+    bias = min(1.0, silent + math.sqrt(2 * math.log(1 / check_confidence(confidence)) / counts.n))
+    return MeanSquaredErrorBound(4 / counts.n + bias**2, confidence)
 
 
 def sample_size(range_size: int, epsilon: float) -> int:

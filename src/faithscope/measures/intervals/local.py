@@ -36,21 +36,20 @@ def agreement_interval(
         return None
     if together is not None:
         return chernoff(agreeing / together, others / together, confidence)
-    codes, first = group([np.column_stack([agreeing, others])])
     interval = clopper_pearson if isinstance(agreement, Same | Tolerance) else chernoff
-    low, high = interval(agreeing[first], others[first], confidence)
-    return low[codes], high[codes]
+    return interval(agreeing, others, confidence)
 
 
 def clopper_pearson(agreeing: Array, others: Array, confidence: float) -> tuple[Floats, Floats]:
     """Exact interval for a probability after `agreeing` of `others` independent trials; [0, 1] after none."""
-    wrong = check_confidence(confidence) / 2
+    codes, each = group([np.column_stack([agreeing, others])])
+    wrong, agreeing, others = check_confidence(confidence) / 2, agreeing[each], others[each]
     hits, misses = agreeing.astype(np.float64), (others - agreeing).astype(np.float64)
     low, high = np.zeros(len(hits)), np.ones(len(hits))
     hit, missed = hits > 0, misses > 0
     low[hit] = betaincinv(hits[hit], misses[hit] + 1, wrong)
     high[missed] = betaincinv(hits[missed] + 1, misses[missed], 1 - wrong)
-    return low, high
+    return low[codes], high[codes]
 
 
 def exact_share(agreeing: float, others: float, confidence: float) -> tuple[float, float]:

@@ -161,9 +161,9 @@ class LeftOutDeviations(NamedTuple):
         """Of leave-one-out values, and of the chance level without each row if it changes."""
         value, rows, seen = left_out.value, left_out.rows, 1 - left_out.silent
         ratios = value / np.where(seen > 0, seen, np.inf)
-        columns = (value, value + left_out.silent, ratios) if left_out.silent.any() else (value,)
-        lower, *others = (Deviations.of(column, rows) for column in columns)
-        upper, ratio = others or (lower, lower)
+        lower = upper = ratio = Deviations.of(value, rows)
+        if left_out.silent.any():
+            upper, ratio = Deviations.of(value + left_out.silent, rows), Deviations.of(ratios, rows)
         beyond = None if chance is None else Deviations.of(ratios - chance, rows)
         times = np.ones(len(value)) if rows is None else rows
         weight = None if left_out.weight is None else float(times @ left_out.weight**2)
@@ -298,14 +298,13 @@ class IndependentUnits(Units):
         """
         every = np.ones(len(values)) if checked is None else checked
         seen = self.sums(every)
-        below, above, ratio, beyond = (
-            None if column is None else self.without_each(self.sums(column), whole)
-            for column, whole in (
-                *((values, self.mass), (values + 1 - every, self.mass), (values, seen)),
-                (None if gained is None else gained * every, seen),
-            )
-        )
+
+        def left_out(column: Floats, whole: Floats) -> Deviations | None:
+            return self.without_each(self.sums(column), whole)
+
+        below, above = left_out(values, self.mass), left_out(values + 1 - every, self.mass)
         if below is None or above is None:
             return Margins(span, span)
-        known = LeftOutDeviations(below, above, ratio, self.mean(every), beyond=beyond)
+        beyond = None if gained is None else left_out(gained * every, seen)
+        known = LeftOutDeviations(below, above, left_out(values, seen), self.mean(every), beyond=beyond)
         return margins(known, self.good, confidence, own=span, lean=0.0)

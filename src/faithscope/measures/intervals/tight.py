@@ -12,10 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from faithscope.counting.layout import divided
-from faithscope.counting.leave_out import LeftOut, Parts, parts_left_out
+from faithscope.counting.leave_out import parts_left_out
 from faithscope.counting.profile import Profile
-from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.array_types import Floats
 from faithscope.measures.intervals.local import chernoff, log_choose
 from faithscope.measures.intervals.margins import (
     Bracket,
@@ -163,20 +162,3 @@ def _matches(size: int, openers: int, n: int) -> float:
     opening = np.arange(max(0, size - (n - openers)), min(size, openers) + 1)
     chance = np.exp(log_choose(size, opening) + log_choose(n - size, openers - opening) - log_choose(n, openers))
     return float(chance @ np.minimum(opening, size - opening))
-
-
-def bracketed(kinds: Parts, kappa: float) -> tuple[tuple[float, float], LeftOut]:
-    """The bracket for one κ, and without one row of each kind its lower end and what it leaves open."""
-    n = float(kinds.rows.sum())
-    odds = (n - 1) / max(1.0, n - 2)
-
-    def added(size: Array, pairs: Array) -> tuple[Floats, Floats]:
-        counts = np.select([size == 2, size == 3], [1 + kappa, 1 - kappa**2 / 2 * odds], (size > 1) * 1.0)
-        agreeing = divided(pairs, size - 1, 0.0)
-        return counts * agreeing, counts * (size - agreeing)
-
-    before, after = added(kinds.size, kinds.pairs), added(kinds.size - 1, kinds.pairs - 2 * kinds.agreeing)
-    sums = [float(np.sum(kinds.rows / kinds.size * part)) for part in before]
-    low, lost = ((whole - old + new) / (n - 1) for whole, old, new in zip(sums, before, after, strict=True))
-    ends = (sums[0] / n, max(sums[0], n - sums[1]) / n)
-    return ends, LeftOut(low, 1 - lost - low, reach=1 + 1.5 * kappa, rows=kinds.rows)

@@ -8,7 +8,7 @@ import numpy as np
 
 from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
 from faithscope.counting.counts import Counts
-from faithscope.counting.layout import divided, sums
+from faithscope.counting.layout import divided, run_starts, sums
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.grouping import group as group_rows
@@ -60,12 +60,18 @@ class NumberGroups:
     @cached_property
     def mean(self) -> Floats:
         """The mean of each group, (size, k); NaN if it is empty."""
-        base = np.zeros((self.size, self.values.shape[1]))
-        base[self.group[::-1]] = self.values[::-1]  # its first value: equal ones have exactly this mean
+        base, first = np.full((self.size, self.values.shape[1]), np.nan), run_starts(self.group)
+        base[self.group[first]] = self.values[first]  # its first value: equal ones have exactly this mean
         apart = (self.values - base[self.group]) / self.unit
         total = np.stack([sums(self.group, self.rows * column, self.size) for column in apart.T], axis=1)
-        with np.errstate(invalid="ignore"):
-            return base + self.unit * (total / self.n[:, None])
+        return base + self.unit * divided(total, self.n[:, None], np.nan)
+
+    def _of_runs(self, most: np.ufunc) -> Floats:
+        """The most of the values of each group, per column; NaN if it is empty."""
+        found, first = np.full((self.size, self.values.shape[1]), np.nan), run_starts(self.group)
+        if len(first):
+            found[self.group[first]] = most.reduceat(self.values, first)
+        return found
 
     @cached_property
     def squares(self) -> Floats:
@@ -84,10 +90,7 @@ class NumberGroups:
     @property
     def extremes(self) -> tuple[Floats, Floats]:
         """The lowest and the highest value of each group, per column; NaN if it is empty."""
-        low, high = np.full_like(self.mean, np.inf), np.full_like(self.mean, -np.inf)
-        np.minimum.at(low, self.group, self.values)
-        np.maximum.at(high, self.group, self.values)
-        return np.where(np.isinf(low), np.nan, low), np.where(np.isinf(high), np.nan, high)
+        return self._of_runs(np.minimum), self._of_runs(np.maximum)
 
     @property
     def largest_gap(self) -> Floats:

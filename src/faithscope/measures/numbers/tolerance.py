@@ -2,13 +2,12 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Close, Tolerance, scaled
+from faithscope.agreements import Close, Tolerance, scaled
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array
@@ -16,14 +15,12 @@ from faithscope.inputs.checks import is_real
 from faithscope.inputs.labels import to_numbers
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER, Scoping, measure_sufficiency
 from faithscope.measures.telling import Curve
 from faithscope.relations import Judged
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 
-_KINDS: dict[str, Callable[[float], Agreement]] = {"close": Close, "tolerance": Tolerance}
 _LEAST, _MOST = 0.01, 4.0  # of the standard deviation of the predictions
 _STEPS = (1, 1.5, 2, 3, 5, 7)  # per power of ten
 
@@ -52,7 +49,7 @@ def tolerance_curve(
     eps : array-like, optional
         In the units of the predictions. By default round numbers from 0.01 to 4 standard deviations of the predictions.
     agreement : fs.Close or fs.Tolerance
-        The kind of agreement, without its eps; or ``"close"``, ``"tolerance"``.
+        The kind of agreement, without its eps.
     X, relation
         If X is given, sufficiency is measured, as by `sufficiency`.
 
@@ -67,31 +64,29 @@ def tolerance_curve(
     >>> [round(estimate.value, 3) for estimate in curve.estimates]
     [0.25, 0.375, 0.688]
     """
-    kind = _KINDS.get(agreement.strip().lower()) if isinstance(agreement, str) else agreement
-    if kind is not Close and kind is not Tolerance:
+    if agreement is not Close and agreement is not Tolerance:
         raise WrongType(
             f"agreement={agreement!r} has no eps to vary: pass fs.Close or fs.Tolerance, without parentheses, and eps=."
         )
     if X is None and not isinstance(relation, Judged | None):
         raise BadInput("relation= is for sufficiency, which needs the rows: pass X= as well.")
-    sample = Sample.of(explanations, predictions, X, weights, kind(1.0)).discretized(discretizer)
+    sample = Sample.of(explanations, predictions, X, weights, agreement(1.0)).discretized(discretizer)
     sample, relation = sample._scoped_by(relation)
     if eps is None:
-        values, note = _grid(sample.counted().labels)
+        values = _grid(sample.counted().labels)
     else:
-        values, note = np.unique(to_numbers([eps] if is_real(eps) else eps, "eps")).tolist(), ""
+        values = np.unique(to_numbers([eps] if is_real(eps) else eps, "eps")).tolist()
     if not values:
         raise BadInput("eps are empty: pass at least one, in the units of the predictions.")
-    parts = [replace(sample, agreement=kind(value)) for value in values]
-    if X is None and relation is None:
-        estimates = [measure_consistency(part, confidence) for part in parts]
-    else:
-        estimates = [measure_sufficiency(part, Scoping(relation, confidence)) for part in parts]
-    return ToleranceCurve(tuple(values), tuple(estimates), note)
+    parts = [replace(sample, agreement=agreement(value)) for value in values]
+    scoped = X is not None or relation is not None
+    how = Scoping(relation, confidence)
+    estimates = (measure_sufficiency(part, how) if scoped else measure_consistency(part, confidence) for part in parts)
+    return ToleranceCurve(tuple(values), tuple(estimates))
 
 
-def _grid(predictions: Array) -> tuple[list[float], str]:
-    """Round numbers from 0.01 to 4 standard deviations of the predictions, and how they were chosen."""
+def _grid(predictions: Array) -> list[float]:
+    """Round numbers from 0.01 to 4 standard deviations of the predictions."""
     if not len(predictions) or (predictions == predictions[0]).all():
         raise BadInput("Predictions are all equal, so no eps can be chosen by their spread: pass eps=[...].")
     columns, unit = scaled(predictions)  # in which no square is too large or too small
@@ -101,8 +96,7 @@ def _grid(predictions: Array) -> tuple[list[float], str]:
         raise BadInput(f"Predictions have a standard deviation of {spread:g}: pass eps=[...], or them in another unit.")
     powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     steps = [float(f"{step}e{power}") for power in powers for step in _STEPS]
-    chosen = f"eps was chosen from {_LEAST:g} to {_MOST:g} standard deviations of the predictions"
-    return [step for step in steps if least <= step <= most], f"{chosen}, which is {told_number(spread)}"
+    return [step for step in steps if least <= step <= most]
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,8 +109,6 @@ class ToleranceCurve(Curve):
         In the units of the predictions.
     estimates : tuple of Estimate
         One per eps.
-    note : str
-        How eps was chosen, if it was not given.
 
     Examples
     --------
@@ -127,16 +119,9 @@ class ToleranceCurve(Curve):
 
     eps: tuple[float, ...]
     estimates: tuple[Estimate, ...]
-    note: str = ""
 
     _label, _chart, _points = "eps", "tolerance_curve", "eps"
 
     @property
     def _title(self) -> str:
         return f"{self.estimates[0].measure} by eps"
-
-    def __str__(self) -> str:
-        return "\n".join(filter(None, [super().__str__(), self.note]))
-
-    def _told_notes(self) -> Iterable[str]:
-        return filter(None, [self.note, *super()._told_notes()])
