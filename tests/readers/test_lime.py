@@ -52,8 +52,12 @@ def test_several_classes_are_chosen_by_their_index_or_all_count(system):
     assert np.array_equal(fs.read(two, class_index=0).values, weights(two, 0))
     told = r"class_index=1 is not among .* \[0, 2\]: pass labels=\(1,\)"
     refused(BadInput, told, fs.read, two, class_index=1)
-    assert np.array_equal(fs.read(two).values, weights(two, 2))
-    assert "importances are those of class 2" in fs.read(two).remarks
+    for labels in ((0, 2), (0, 1)):  # two of three classes
+        some = explained(system, labels=labels)
+        wanted = np.hstack([weights(some, label) for label in labels])
+        assert np.array_equal(fs.read(some).values, wanted)
+        assert fs.read(some).names[D] == f"age | class {labels[1]}"
+    assert np.array_equal(fs.read([item.as_map() for item in two]).values, fs.read(two).values)
     three = explained(system, labels=(0, 1, 2))
     every = [weights(three, label) for label in (0, 1, 2)]
     for given in (three, [item.as_map() for item in three]):

@@ -47,7 +47,13 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     if len(labels[0]) == 1:
         return wanted.importances(values[:, :, 0], names, *remarks)
     titles = [titled[label] if titled is not None and label < len(titled) else label for label in labels[0]]
-    return wanted.of_classes(values, names, titles, None, *remarks)
+    return wanted.of_classes(values, names, titles, None, *remarks, many=max(_classes(rows[0]), 1 + labels[0][-1]))
+
+
+def _classes(row: Any) -> int:
+    """How many classes the model has, as far as an explanation says it; else two."""
+    said = (getattr(row, name, None) for name in ("predict_proba", "class_names"))
+    return next((len(each) for each in said if each is not None), 2)
 
 
 def _names(row: Any) -> tuple[list[str] | None, Sequence[Any] | None]:
@@ -79,7 +85,7 @@ def _labels(rows: Sequence[Any], explained: Sequence[Any], wanted: Wanted) -> tu
         return [[index]] * len(rows), ()
     ranked = any(getattr(row, "top_labels", None) for row in rows)
     if index is None and not ranked and all(labels == known[0] for labels in known):
-        return [[1]] * len(rows) if known[0] == [0, 1] else known, ()
+        return [[1]] * len(rows) if known[0] == [0, 1] and _classes(rows[0]) == 2 else known, ()
     return [[_own(row, labels)] for row, labels in zip(rows, known, strict=True)], (OWN_CLASSES,)
 
 

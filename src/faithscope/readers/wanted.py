@@ -87,6 +87,7 @@ class Wanted:
         titles: Sequence[Any] | None = None,
         outputs: Array | None = None,
         *remarks: str,
+        many: int = 0,
     ) -> Importances:
         """The importances of the classes wanted.
 
@@ -98,6 +99,8 @@ class Wanted:
         outputs : (n, classes) array, optional
             What the model says of each class, if that is known: the largest is the predicted one.
         *remarks : str
+        many : int
+            How many classes the model has, if these may be some of them.
         """
         if are_interactions(values):
             raise BadInput(
@@ -110,7 +113,7 @@ class Wanted:
         left = replace(self, features=None)
         if self.class_index == "predicted" and outputs is not None:
             return left.importances(values[np.arange(rows), :, outputs.argmax(axis=1)], names, *remarks, OWN_CLASSES)
-        if self.class_index is None and classes > 2:
+        if self.class_index is None and max(classes, many) > 2:
             crossed = [f"{name} | class {title}" for title in titles for name in names or default_names(features)]
             flat = values.transpose(0, 2, 1).reshape(rows, -1)
             return left.importances(flat, crossed, *remarks, side_by_side(classes, _PREDICTED))
