@@ -8,6 +8,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven
+from frozen.grid import System
 from refused import refused
 
 ROWS = 2_000
@@ -137,3 +138,18 @@ def test_where_no_row_can_be_checked_nothing_is_said_to_agree():
     found = fs.evaluate([0, 1] * 100, list(range(200)), X).slices()
     assert (found.found, found.silent) == ([], True)
     assert str(found).startswith("Nothing can be said of 1 column: no explanation was given to several rows")
+
+
+def test_a_name_says_all_of_its_rows_or_that_some_are_in_slices_looked_at_before():
+    told = []
+    for seed in range(8):
+        s = System(2_000, seed)
+        found = fs.evaluate(s.labels, fs.Importances(s.x), s.table, discretizer="sign", progress=False).slices().found
+        for each in found:
+            told.append(each.name)
+            name, *words = each.name.split()
+            if name in s.table and words[0] == "from" and len(words) == 2:
+                assert set(each.places) == set(np.flatnonzero(s.table[name] >= float(words[1])))
+        assert len({each.name for each in found}) == len(found)
+    assert any(name.startswith("the rest of ") for name in told)
+    assert not all(name.startswith("the rest of ") for name in told)

@@ -236,7 +236,7 @@ class Slice:
     Attributes
     ----------
     name : str
-        Its columns and values.
+        Its columns and values; "the rest of" these if some of the rows lie in slices that were looked at before.
     rows : int
         How many of all rows are in it.
     share : float
@@ -421,6 +421,10 @@ def find_slices(
         seen |= best.rows
         mine, places = best.rows[halves[best.half]], sample.places[best.rows]
         name = " and ".join(cuts[column].told(start, stop) for column, start, stop in best.conditions)
+        if best.rows.sum() < whole.sum():  # some of them lie in slices that were looked at before
+            name = f"the rest of {name}"
+            if any(name == other.name for other in found):
+                continue
         agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
         numbers = (name, len(places), len(places) / sample.n, best.beside.estimate(1), agreement, rest)
         apart, failing = replace(best.difference, a=name, b="elsewhere"), _failing(parts[best.half], score, met & mine)
