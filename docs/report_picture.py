@@ -19,7 +19,7 @@ _NUMBERED = """
 arguments[0].forEach((part, place) => {
   const box = document.querySelector(part).getBoundingClientRect(), mark = document.createElement("b");
   mark.textContent = place + 1;
-  const [x, y] = place < 3 ? [Math.max(box.left - 34, 8), box.top - 6] : [box.left - 4, box.top - 36];
+  const [x, y] = place < 3 ? [Math.max(box.left - 34, 8), box.top - 6] : [box.left - 4, box.bottom + 6];
   mark.style.cssText = `position:absolute;left:${x}px;top:${y + scrollY}px;width:28px;height:28px;
     border-radius:50%;background:#b00040;color:#fff;font:bold 17px/28px sans-serif;text-align:center`;
   document.body.append(mark);
