@@ -54,7 +54,7 @@ HEAVY = [
 ROOMS = [
     "charts",
     "cli",
-    "explainers",
+    *("explainers.lime", "explainers.shap", "explainers.space"),
     "monitor",
     "readers.rationales",
     "report.summary",

@@ -7,6 +7,7 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.evaluation.cache import Cache, takes_progress
 from faithscope.evaluation.outputs import Output
+from faithscope.explainers.base import line_of
 from faithscope.explanations import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records
@@ -110,8 +111,6 @@ def described(explainer: Any) -> str:
     silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
     if silent or explainer is function_of(explainer, "explain"):
         return called(explainer)
-    from faithscope.explainers.base import line_of  # imported here, since it loads all explainers
-
     line = line_of(explainer)
     return line if len(line.splitlines()) == 1 else called(explainer)
 
