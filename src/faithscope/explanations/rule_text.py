@@ -155,7 +155,7 @@ def told(feature: str, written: Sequence[Triple], *, or_missing: bool = False) -
     Examples
     --------
     >>> told("age", [("age", ">", 3.0), ("age", "<=", 37.123456789)]), told("odd; --", [("", "==", "37")])
-    ('3 < age <= 37.12346', '"odd; --" == "37"')
+    ('3 < age < 37.12346', '"odd; --" == "37"')
     """
     name = shown_name(feature)
     several = [value if isinstance(value, tuple) else (value,) for *_, value in written]
