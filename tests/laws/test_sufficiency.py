@@ -136,12 +136,21 @@ def test_the_error_bound_needs_rows_that_lie_under_their_own_explanation():
     X = np.where(rng.random(400) < 1 / 400, 0.0, 100.0)[:, None]
     strayed = fs.sufficiency(fs.Prototypes(np.zeros(400, int), [[0.0], [100.0]]), np.ones(400), X)
     refused(NotProven, "under their own explanation", fs.mse_bound, strayed)
-    places, labels = Hub(0.02, 1.0).draw(50, rng)
-    hub = fs.sufficiency(places, labels, places[:, None], relation=covers)
-    refused(NotProven, "not proven", fs.mse_bound, hub)  # whose error is far above the paper's bound
     mixed = fs.sufficiency(fs.Prototypes([[0], [0, 1]], [[0.0], [1.0]]), [1, 1], [[0.0], [0.1]])
     with pytest.raises(NotProven):
         fs.mse_bound(mixed)
+
+
+def test_the_papers_variance_bound_fails_for_a_hub_and_is_not_offered():
+    # Every rule covers its own row and a hub of mass 1/n; all labels are equal, so the true sufficiency is 1.
+    n, rng, hub = 2000, np.random.default_rng(0), Hub(1 / 2000, 1.0)
+    met = np.array([(hub.draw(n, rng)[0] == 0).sum() for _ in range(300)])
+    errors = (1 - np.select([met == 0, met == 1], [0.0, (n - 1) / n], 1.0)) ** 2
+    assert hub.truth == 1
+    assert errors.mean() > 2 * (4 / n + np.exp(-(n - 1) / n) ** 2), "the theorem's bound"
+    places, labels = hub.draw(50, rng)
+    found = fs.sufficiency(places, labels, places[:, None], relation=covers)
+    refused(NotProven, "not proven", fs.mse_bound, found)
 
 
 def test_a_callers_relation_gets_plain_values():
