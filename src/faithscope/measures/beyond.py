@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counted import Coverage
-from faithscope.counting.coverage import EXACT, cover
+from faithscope.counting.coverage import cover
 from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.forms import in_blocks
 from faithscope.inputs.array_types import Array, Floats, Ints
@@ -60,18 +61,16 @@ def beyond(
 
 def _left_out_alike(coverage: Coverage | None, samples: Sequence[Sample]) -> list[Coverage]:
     """Coverage of all samples, without each row or each of the same blocks; the first is counted only if it must be."""
-    beside = [sample.explanations for sample in samples]
-    first, second = coverage or cover(samples[0], Applies(), beside=beside), cover(samples[1], Applies(), beside=beside)
-    single = first.block is None and second.block is None
-    last = cover(samples[2], Applies(), exact=EXACT if single else 0, beside=beside)
-    block = last.block  # which does not depend on the order of the samples, since all stood beside it
-    if block is None:
-        return [first, second, last]
+    count = partial(cover, relation=Applies(), beside=[sample.explanations for sample in samples])
+    found = [coverage or count(samples[0]), *map(count, samples[1:])]
+    if all(each.block is None for each in found):
+        return found
+    if found[-1].block is None:
+        found[-1] = count(samples[-1], exact=0)
+    block = found[-1].block  # which does not depend on the order of the samples, since all stood beside it
     return [
-        each
-        if each.block is not None and np.array_equal(each.block, block)
-        else cover(sample, Applies(), exact=0, beside=beside)
-        for each, sample in zip((first, second, last), samples, strict=True)
+        each if np.array_equal(each.block, block) else count(sample, exact=0)  # type: ignore[arg-type]
+        for each, sample in zip(found, samples, strict=True)
     ]
 
 
@@ -81,10 +80,8 @@ def at_random(X: Any, many: Ints, width: int) -> Marks:
     Equal rows draw one after the other.
     """
     words = hash_rows(row_blocks(X) or [np.arange(len(many))[:, None]])
-    order = np.argsort(words, kind="stable")
-    first = np.searchsorted(words[order], words[order])
-    place = np.empty(len(many), np.int64)
-    place[order] = np.arange(len(many)) - first
+    order, place = np.argsort(words, kind="stable"), np.arange(len(many))
+    place[order] = place - np.searchsorted(words[order], words[order])
     seeds = hash_rows([words.view(np.int64)[:, None], place[:, None]])
     marks, features = np.zeros((len(many), width), np.int8), np.arange(1, width + 1, dtype=np.uint64) * _GOLDEN
     for block in in_blocks(marks):

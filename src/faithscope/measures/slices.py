@@ -108,38 +108,34 @@ class Cut:
     def of(cls, column: Column) -> "Cut | None":
         """The bins of a column; None if it has one value, or one for nearly every row."""
         known, family = np.flatnonzero(~column.missing), column.family
-        code, ordered = np.full(len(column.values), -1), 0
         named = column.declared or (len(known) > 0 and isinstance(column.values[known[0]], bool | np.bool_))
-        if family.startswith("date") and column.measured.dtype.kind == "f":
-            days = column.measured[known] // UNITS["D"]
-            code[known], names = _in_order(days, _MOMENTS, lambda day: str(np.datetime64(int(day), "D")))
-            ordered = len(names)
-        elif family == "number" and not named:
-            code[known], names = _in_order(column.measured[known].astype(np.float64), _BINS, "{:g}".format)
-            ordered = len(names)
+        dated = family.startswith("date") and column.measured.dtype.kind == "f"
+        code, ordered = np.full(len(column.values), -1), 0
+        if dated or (family == "number" and not named):
+            values, most = column.measured[known].astype(np.float64), _BINS
+            if dated:
+                values, most = values // UNITS["D"], _MOMENTS
+            edges = different = np.unique(values)
+            if len(different) > most:  # as many values each, as far as equal ones allow
+                edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
+            code[known], ordered = np.searchsorted(edges, values, side="right") - 1, len(edges)
+            last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
+            told = (lambda day: str(np.datetime64(int(day), "D"))) if dated else "{:g}".format
+            names = list(zip(map(told, edges), map(told, last), strict=True))
         else:
             try:
                 numbers, kinds = column.coded
             except TypeError:  # values that cannot be told apart, such as lists
                 return None
+            texts = [visible(readable(value)) for value in kinds]
             rows, place = np.bincount(numbers[known], minlength=len(kinds)), np.full(len(kinds) + 1, -1)
             common = [value for value in np.argsort(-rows, kind="stable")[:_CATEGORIES] if rows[value] >= _FEWEST]
             place[common] = np.arange(len(common))
-            texts = [visible(readable(value)) for value in kinds]
             code, names = place[numbers], [(texts[value], texts[value]) for value in common]
         if len(known) < len(code):
             code[column.missing] = len(names)
             names.append(("missing", "missing"))
         return cls(visible(column.name), code, names, ordered) if len(names) > 1 else None
-
-
-def _in_order(values: Floats, most: int, told: Callable[[Any], str]) -> tuple[Ints, list[tuple[str, str]]]:
-    """Bins of as many values each, as far as equal ones allow, and what each begins and ends with."""
-    edges = different = np.unique(values)
-    if len(different) > most:
-        edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
-    last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
-    return np.searchsorted(edges, values, side="right") - 1, list(zip(map(told, edges), map(told, last), strict=True))
 
 
 def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
@@ -398,74 +394,72 @@ def find_slices(
     halves = sample.half_places(seed)
     parts = [sample.take(places) for places in halves]
     (score, checked), *shares = (Strangers(rows).shares() for rows in (sample, *parts))
-    asked, shown, chance = list[_Asked](), list[_Asked](), list[float]()
+    looked, shown, chance = list[_Asked](), list[tuple[_Asked, int]](), list[float]()
     for half in (1, 0):  # is asked about what the other one points out, at half the error
         pointed = _search(*shares[1 - half], halves[1 - half], cuts, most)
-        answers = list(_ask(pointed, cuts, parts[half], halves[half], confidence, half))
-        level, there = 1 - (1 - confidence) / (2 * max(1, len(answers))), np.zeros(sample.n, bool)
+        asked = list(_ask(pointed, cuts, parts[half], halves[half], confidence))
+        every, there = [each for answers in asked for each in answers], np.zeros(sample.n, bool)
         there[halves[half]] = checked[halves[half]]  # rows that did not choose the conditions
-        sure = [each._replace(difference=each.difference.at(level)) for each in answers]
-        for family, (errors, _) in enumerate(pointed):
-            if known := [each for each in sure if each.family == family and each.difference.high < 0]:
-                shown.append(_simplest(known, score, there))
+        level = 1 - (1 - confidence) / (2 * max(1, len(every)))
+        looked += every
+        for (errors, _), answers in zip(pointed, asked, strict=True):
+            sure = (each._replace(difference=each.difference.at(level)) for each in answers)
+            if known := [each for each in sure if each.difference.high < 0]:
+                shown.append((_simplest(known, score, there), half))
             else:
                 chance.append(errors)
-        asked += answers
     # What needs two conditions is told by both.
-    shown.sort(key=lambda each: (-len(each.conditions), each.difference.high))
-    found, seen = list[Slice](), np.zeros(sample.n, bool)
-    for best in shown:
-        whole, (score, met) = _within(best.conditions, cuts), shares[best.half]
+    shown.sort(key=lambda pair: (-len(pair[0].conditions), pair[0].difference.high))
+    found, seen = dict[str, Slice](), np.zeros(sample.n, bool)
+    for best, half in shown:
+        whole, (score, met) = _within(best.conditions, cuts), shares[half]
         if 3 * np.sum(whole & seen) > whole.sum():
             continue  # a slice that was found before, or what is left of it
         seen |= best.rows
-        mine, places = best.rows[halves[best.half]], sample.places[best.rows]
+        mine, places = best.rows[halves[half]], sample.places[best.rows]
         name = " and ".join(cuts[column].told(start, stop) for column, start, stop in best.conditions)
-        if best.rows.sum() < whole.sum():  # some of them lie in slices that were looked at before
+        if len(places) < whole.sum():  # some of them lie in slices that were looked at before
             name = f"the rest of {name}"
-            if any(name == other.name for other in found):
-                continue
         agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
         numbers = (name, len(places), len(places) / sample.n, best.beside.estimate(1), agreement, rest)
-        apart, failing = replace(best.difference, a=name, b="elsewhere"), _failing(parts[best.half], score, met & mine)
-        found.append(Slice(*numbers, apart, *failing, places))
-    found.sort(key=lambda each: each.difference.value)
+        apart, failing = replace(best.difference, a=name, b="elsewhere"), _failing(parts[half], score, met & mine)
+        found.setdefault(name, Slice(*numbers, apart, *failing, places))
     score, met = shares[1]
     limit, spread = None, float(score[met].std()) if met.any() else 0.0
     if spread > 0:  # how much less a tenth of the rows has to agree to lie so far below the rest, and a bit more
-        errors = max([float(-ndtri((1 - confidence) / (2 * max(1, len(asked))))), *chance[:1]])
-        tenth, others = (share * np.count_nonzero(met) for share in (_SHARE, 1 - _SHARE))
-        limit = (errors + _POWER) * spread * math.sqrt(1 / tenth + 1 / others)
-    notes = asked[0].beside.notes if asked else ()
-    return Slices(found, len(asked), len(cuts), limit, not met.any(), tuple(dict.fromkeys(notes)))
+        errors = max([float(-ndtri((1 - confidence) / (2 * max(1, len(looked))))), *chance[:1]])
+        limit = (errors + _POWER) * spread / math.sqrt(_SHARE * (1 - _SHARE) * np.count_nonzero(met))
+    lowest = sorted(found.values(), key=lambda each: each.difference.value)
+    notes = looked[0].beside.notes if looked else ()
+    return Slices(lowest, len(looked), len(cuts), limit, not met.any(), tuple(dict.fromkeys(notes)))
 
 
 class _Asked(NamedTuple):
     """A slice beside everybody on the other half of the rows: itself, and how it differs from the rest."""
 
-    family: int
     conditions: Conditions
     rows: Bools  # of all rows
     beside: Beside
     difference: Difference
-    half: int  # which half was asked
 
 
 def _ask(
-    pointed: Sequence[Pointed], cuts: list[Cut], part: Sample, places: Ints, confidence: float, half: int
-) -> Iterator[_Asked]:
+    pointed: Sequence[Pointed], cuts: list[Cut], part: Sample, places: Ints, confidence: float
+) -> Iterator[list[_Asked]]:
     """Slices that one half points out, on the other; and of those with two conditions each alone, which may say enough.
 
     Rows of slices that were pointed out before are on neither side.
     """
     before = np.zeros(len(cuts[0].code), bool)
-    for family, (_, conditions) in enumerate(pointed):
+    for _, conditions in pointed:
+        answers = list[_Asked]()
         for chosen in dict.fromkeys((conditions, *((each,) for each in conditions))):
             rows = _within(chosen, cuts) & ~before
             groups = np.where(before, 2, rows)[places].astype(np.int64)
             if min(np.bincount(groups, minlength=2)[:2]) >= 2:
                 beside = Beside.of(replace(part, askers=groups).counted(), confidence)
-                yield _Asked(family, chosen, rows, beside, beside.checked_difference([1], [0]), half)
+                answers.append(_Asked(chosen, rows, beside, beside.checked_difference([1], [0])))
+        yield answers
         before |= _within(conditions, cuts)
 
 
