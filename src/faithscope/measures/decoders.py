@@ -20,14 +20,12 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import agreement, few_rows_decide
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.local import commonest_cells
-from faithscope.measures.means import mean_share
+from faithscope.measures.means import Answer, mean_share
 from faithscope.measures.numbers.groups import NumberGroups, squared
-from faithscope.notes import TOO_HIGH, Notes
+from faithscope.notes import TOO_HIGH
 from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-from faithscope.sinks.lines import in_lines
-from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +38,8 @@ _SAME_ROWS = (
 )
 
 
-@dataclass(frozen=True, repr=False)
-class Simulatability(Shareable):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Simulatability(Answer):
     """How well predictions of new rows are decoded from explanations alone: `GibbsDecoder.accuracy` gives it.
 
     It is what somebody could predict who has seen the learned rows, and knows the explanation of a new row but not the
@@ -80,10 +78,6 @@ class Simulatability(Shareable):
     (0.5, 0.5, 0.25)
     """
 
-    value: float
-    low: float
-    high: float
-    confidence: float
     method: str
     chance: float
     gain: float
@@ -91,17 +85,10 @@ class Simulatability(Shareable):
     gain_high: float
     unseen: float
     seen: float | None
-    n: int
     decoder: str
-    notes: Notes = ()
     measure: str = "simulatability"
 
     _title = "simulatability"
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval for the true accuracy, (low, high)."""
-        return self.low, self.high
 
     def table(self) -> "pd.DataFrame":
         """One line of numbers."""
@@ -127,9 +114,6 @@ class Simulatability(Shareable):
         gain = f"{self.gain:+.3f} {in_brackets(self.gain_low, self.gain_high, signed=True)} over guessing"
         rows = f"n={self.n:,}, {self.unseen:.0%} unseen"
         return f"simulatability {self.value:.3f}, {ends}; {gain} ({self.chance:.2f}); {rows}"
-
-    def __str__(self) -> str:
-        return in_lines(self._line, self.notes)
 
 
 @dataclass(frozen=True)
@@ -250,7 +234,7 @@ class Decoder(ABC):
         if not exact:
             notes += few_rows_decide(units.margins(agreeing, confidence))
         return Simulatability(
-            *share,
+            **share._asdict(),
             confidence=float(confidence),
             method="exact" if exact else "jackknife",
             chance=chance,

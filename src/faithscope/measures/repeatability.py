@@ -29,6 +29,7 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.counterexamples import named_rows, pairs_apart
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
+from faithscope.measures.means import Answer
 from faithscope.measures.named_features import named_features, named_parts
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Note, Notes, of_kind
@@ -36,8 +37,6 @@ from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets, told_share
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
-from faithscope.sinks.lines import in_lines
-from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -88,7 +87,6 @@ class Runs:
         known = {} if X is None else {"X": rows_of(X)}
         refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
         _refuse_kinds(kinds)
-        same_rows(**{"X": X, first: runs[first]})
         notes = [note for name in others for note in same_rows(**{first: runs[first], name: runs[name]})]
         named = {"explanations": runs[first] if index_of(runs[first]) is not None else kinds[first]}
         none = np.zeros(len(kinds[first]))  # there are no predictions
@@ -169,8 +167,8 @@ class Runs:
         return float(np.clip(equal / (many * (many - 1) * (mass @ (mass.sum() - mass))), 0.0, 1.0))
 
 
-@dataclass(frozen=True, repr=False)
-class Repeatability(Shareable):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Repeatability(Answer):
     """How often two runs explain a row alike, with an interval.
 
     Attributes
@@ -205,30 +203,19 @@ class Repeatability(Shareable):
     (0.667, ['b'])
     """
 
-    value: float
-    low: float
-    high: float
     rows_low: float
     rows_high: float
-    confidence: float
     method: str
     chance: float | None
     adjusted: float | None
-    n: int
     runs: int
     distinct: int
     clusters: int | None
     discretizer: str
-    notes: Notes
     _runs: Runs = field(compare=False)
     measure: str = "repeatability"
 
     _title = "repeatability"
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The pair (low, high)."""
-        return self.low, self.high
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per row, the least repeatable first; only the k least repeatable if k is given.
@@ -236,12 +223,10 @@ class Repeatability(Shareable):
         ``row`` is its position and ``index`` its row label, ``value`` the share of pairs of runs that explain it alike,
         ``different`` the number of its different explanations; then the two commonest, each with its number of runs.
         """
-        runs, describe = (
-            self._runs,
-            cache(lambda code: self._runs.explanations.describe(int(self._runs.grouped[1][code]))),
-        )
+        runs, (every, first) = self._runs, self._runs.grouped
+        describe = cache(lambda code: runs.explanations.describe(int(first[code])))
         order = np.argsort(runs.shares, kind="stable")[: None if k is None else check_whole(k, "k")]
-        codes, times, place = runs.grouped[0][:, order], runs.times[:, order], np.arange(len(order))
+        codes, times, place = every[:, order], runs.times[:, order], np.arange(len(order))
         columns = named_rows(runs.sample, order) | {
             "value": runs.shares[order],
             "different": np.rint((1 / times).sum(axis=0)).astype(np.int64),
@@ -304,9 +289,6 @@ class Repeatability(Shareable):
         rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}, {self.runs} runs"
         told = f"repeatability {told_share(self.value)}, {interval}{chance}"
         return f"{told}; {rows}, {several(self.distinct, 'explanation', 'explanations')}"
-
-    def __str__(self) -> str:
-        return in_lines(self._line, self.notes)
 
 
 def measure_repeatability(runs: Runs, discretizer: Discretize | None, confidence: float) -> Repeatability:

@@ -8,7 +8,7 @@ each direction has half of the error, so that what both tell holds together.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -316,7 +316,6 @@ class Slices(Shareable):
     notes: Notes = field(default=())
 
     _title = "For whom does it fail?"
-    _written = ("found", "looked", "columns", "detectable", "silent", "notes")
 
     @property
     def sentence(self) -> str:
@@ -342,9 +341,8 @@ class Slices(Shareable):
 
     def table(self) -> "pd.DataFrame":
         """One line per slice that was found."""
-        lines, names = [each.to_dict() for each in self.found], (*_TOLD[1:], "difference", "low", "high")
-        columns = {name: [line[name] for line in lines] for name in names}
-        return frame({"slice": [each.name for each in self.found], **columns})
+        lines, names = [each.to_dict() for each in self.found], (*_TOLD, "difference", "low", "high")
+        return frame({name: [line[name] for line in lines] for name in names}).rename(columns={"name": "slice"})
 
     def _tables(self) -> Iterable[Table]:
         return self.tables()
