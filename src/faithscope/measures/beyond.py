@@ -1,6 +1,6 @@
 """What naming features is worth: sufficiency by `Alike` beyond that of random features, and of the same for all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -53,25 +53,20 @@ def beyond(
     baselines = at_random(given.X, many, sizes.shape[1]), on_average(sizes, many, given.weights)
     made = [alike_rules(marks, names, given.X, alike.bins, alike.X_train) for marks in baselines]
     samples = [replace(rules, explanations=each).counted().evenly() for each in (rules.explanations, *made)]
-    named, *others = map(measure, _left_out_alike(coverage, samples), samples)
+    # All without each row, or without each of the same blocks of rows; the first is counted only if it must be.
+    count = partial(cover, relation=Applies(), beside=[sample.explanations for sample in samples])
+    covers = [coverage or count(samples[0]), *map(count, samples[1:])]
+    if any(each.block is not None for each in covers):
+        last = covers[-1] if covers[-1].block is not None else count(samples[-1], exact=0)
+        block = last.block  # which does not depend on the order of the samples, since all stood beside it
+        covers = [
+            each if np.array_equal(each.block, block) else count(sample, exact=0)  # type: ignore[arg-type]
+            for each, sample in zip((*covers[:-1], last), samples, strict=True)
+        ]
+    named, *others = map(measure, covers, samples)
     found = [paired_difference(named, other, estimate.confidence) for other in others]
     random, everybody = (Share(each.value, each.low, each.high) for each in found)
     return replace(estimate, beyond_random=random, beyond_global=everybody)
-
-
-def _left_out_alike(coverage: Coverage | None, samples: Sequence[Sample]) -> list[Coverage]:
-    """Coverage of all samples, without each row or each of the same blocks; the first is counted only if it must be."""
-    count = partial(cover, relation=Applies(), beside=[sample.explanations for sample in samples])
-    found = [coverage or count(samples[0]), *map(count, samples[1:])]
-    if all(each.block is None for each in found):
-        return found
-    if found[-1].block is None:
-        found[-1] = count(samples[-1], exact=0)
-    block = found[-1].block  # which does not depend on the order of the samples, since all stood beside it
-    return [
-        each if np.array_equal(each.block, block) else count(sample, exact=0)  # type: ignore[arg-type]
-        for each, sample in zip(found, samples, strict=True)
-    ]
 
 
 def at_random(X: Any, many: Ints, width: int) -> Marks:

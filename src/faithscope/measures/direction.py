@@ -17,7 +17,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankings
 from faithscope.inputs.alignment import made_in_order
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import check_share, check_whole, is_real, same_length
@@ -310,7 +310,14 @@ def direction(
     >>> found.value, found.flipped
     (0.0, True)
     """
-    given = _signed(as_explanations(importances))
+    given = as_explanations(importances)
+    if not isinstance(given, Importances) or isinstance(given, Rankings):
+        raise WrongType(f"direction asks for signs of features, which importances have; got {given.kind}.")
+    if given.shape is not None:
+        raise BadInput(
+            f"direction redraws features of a table, and these are maps of shape {given.shape}: pass importances of "
+            "columns."
+        )
     chosen = Perturbed(X) if population is None else to_population(population)
     if not isinstance(chosen, Perturbed | Product):
         raise BadInput(
@@ -325,8 +332,7 @@ def direction(
     check_share(confidence, "confidence")
     wanted = Wanted.of(class_index, None, None).class_index
     most = check_whole(_USUAL if k is None else k, "k, the number of features that importances name,")
-    zeros = np.zeros(len(given), np.int64)  # there are no predictions
-    sample = Sample.checked(given, zeros, X, weights, clusters, row_labels={"explanations": given}).counted()
+    sample = Sample.checked(given, None, X, weights, clusters).counted()
     named, source = named_features(sample.explanations, most), SourceRows.of(chosen.X_train, sample.X)
     if named is None or not len(named.rows):
         raise BadInput("No row names a feature: all importances are 0.")
@@ -362,18 +368,6 @@ def direction(
     )
 
 
-def _signed(kind: Any) -> Importances:
-    """Importances with signs; raises for other kinds."""
-    if not isinstance(kind, Importances) or isinstance(kind, Rankings):
-        raise WrongType(f"direction asks for signs of features, which importances have; got {kind.kind}.")
-    if kind.shape is not None:
-        raise BadInput(
-            f"direction redraws features of a table, and these are maps of shape {kind.shape}: pass importances of "
-            "columns."
-        )
-    return kind
-
-
 Ask = Callable[[Any], Floats]
 
 
@@ -390,7 +384,7 @@ def _outputs(model: Any, source: SourceRows) -> tuple[Ask, Floats, list[str] | N
             "its outputs, such as model.decision_function."
         )
     function = probability_function(owner) if has_chances and not numbers else number_function(owner)
-    if function is None or isinstance(owner, type):
+    if function is None:
         raise WrongType(
             "direction asks the model about rows in which it redraws a feature: pass the model itself, or a function "
             f"from rows to probabilities; got {type(model).__name__}."
@@ -485,7 +479,14 @@ def _moves(
     """
     moves, noise, largest = np.zeros((3, len(rows)))
     for j in np.unique(column).tolist():
-        values, share, exact = _other_values(source.columns[j][: source.train], draws)
+        other = source.columns[j][: source.train]
+        numeric = other.dtype.kind in "biuf"
+        codes = np.unique(other, return_inverse=True)[1] if numeric else group([other.astype(object)])[0]
+        order, exact = np.argsort(codes, kind="stable"), codes.max() < draws  # whether these are all values there are
+        if not exact:
+            order = order[((np.arange(draws) + 0.5) * (len(order) / draws)).astype(np.int64)]
+        _, first, times = np.unique(codes[order], return_index=True, return_counts=True)
+        values, share = order[first], times / len(order)
         pairs = np.flatnonzero(column == j)
         step = max(1, _NUMBERS // (len(values) * len(source.names)))
         for part in np.split(pairs, range(step, len(pairs), step)):
@@ -498,16 +499,3 @@ def _moves(
             if not exact:
                 noise[part] = np.sqrt((np.diff(answers, axis=1) ** 2).sum(axis=1) / 2) / draws
     return moves, noise, largest
-
-
-def _other_values(column: Array, draws: int) -> tuple[Ints, Floats, bool]:
-    """Positions of values of a column in their order, the share of each, and whether these are all values there are."""
-    if column.dtype.kind in "biuf":
-        codes = np.unique(column, return_inverse=True)[1]
-    else:
-        codes = group([column.astype(object)])[0]
-    order, exact = np.argsort(codes, kind="stable"), bool(codes.max() < draws)
-    if not exact:
-        order = order[((np.arange(draws) + 0.5) * (len(order) / draws)).astype(np.int64)]
-    _, first, rows = np.unique(codes[order], return_index=True, return_counts=True)
-    return order[first], rows / len(order), exact

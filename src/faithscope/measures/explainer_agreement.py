@@ -286,9 +286,7 @@ def explainer_agreement(
     raw = {name: read(f"Explanations of {visible(name)!r}", given) for name, given in text_names(explanations).items()}
     labels = {f"explanations of {visible(name)}": each for name, each in raw.items()}
     same_length(**{name: len(each) for name, each in labels.items()})
-    first = next(iter(raw.values()))
-    zeros = np.zeros(len(first), np.int64)  # there are no predictions
-    rows = Sample.checked(first, zeros, None, weights, clusters, row_labels={"explanations": first})
+    rows = Sample.checked(next(iter(raw.values())), None, None, weights, clusters)
     return measure_agreement(rows.noting(same_rows(**labels)), raw, discretizer, k, confidence)
 
 

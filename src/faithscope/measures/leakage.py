@@ -81,7 +81,10 @@ class Leakage(OfEstimates):
 
     def _tables(self) -> Iterable[Table]:
         words = tuple((visible(word), f"{n:,}") for word, n in self.words[:_SHOWN])
-        return [*super()._tables(), *([Table(("word", "reasons"), words)] if words else [])]
+        return [
+            *super()._tables(),
+            *([Table(("word", "reasons"), words, title="Words that name a label")] if words else []),
+        ]
 
     @property
     def _line(self) -> str:

@@ -86,11 +86,15 @@ class Runs:
         kinds = {name: in_the_form_of(kinds[first], kind) for name, kind in kinds.items()}
         known = {} if X is None else {"X": rows_of(X)}
         refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
-        _refuse_kinds(kinds)
-        notes = [note for name in others for note in same_rows(**{first: runs[first], name: runs[name]})]
+        notes = []
+        for name in others:
+            try:  # explanations of other kinds, or over other features, can never be equal
+                kinds[first].take(slice(0, 1)).join(kinds[name].take(slice(0, 1)))
+            except Incompatible as error:
+                raise Incompatible(f"{first} and {name} cannot be compared. {error}") from error
+            notes += same_rows(**{first: runs[first], name: runs[name]})
         named = {"explanations": runs[first] if index_of(runs[first]) is not None else kinds[first]}
-        none = np.zeros(len(kinds[first]))  # there are no predictions
-        sample = Sample.checked(kinds[first], none, X, weights, clusters, row_labels=named)
+        sample = Sample.checked(kinds[first], None, X, weights, clusters, row_labels=named)
         again = of_kind(sample.notes, "repeated")  # which makes only the interval wrong
         told = (note for note in sample.notes if note not in again)
         sample = replace(sample, notes=(*told, *(Note(note.fact, advice=_REPEATED) for note in again))).counted()
@@ -137,12 +141,9 @@ class Runs:
         other runs would: so the variance of the agreements of pairs of runs, by their number, is added to theirs.
         Variances add, and so do their degrees of freedom (Satterthwaite's).
         """
-        wrong, many = check_confidence(confidence) / 2, len(self.names)
+        of_rows, many = self.units.margins(self.shares, confidence).below, len(self.names)
         apart = self.units.without_each(self.units.sums(self.shares), self.units.mass)
-        if apart is None:
-            return 1.0, 1.0
-        of_rows = max(self.units.least(wrong), apart.margin(wrong)[0])
-        if many < 3:
+        if apart is None or many < 3:
             return of_rows, of_rows
         pairs, by_run = self.pairs[np.triu_indices(many, 1)], self.pairs.sum(axis=1) / (many - 1)
         without = (by_run.sum() - 2 * by_run) / (many - 2)
@@ -153,7 +154,8 @@ class Runs:
             squares += rows**2 * apart.fourth / apart.second**2
         if runs <= 1e-24:
             return of_rows, of_rows
-        return of_rows, max(of_rows, float(stdtrit((rows + runs) ** 2 / squares, 1 - wrong)) * math.sqrt(rows + runs))
+        quantile = float(stdtrit((rows + runs) ** 2 / squares, 1 - check_confidence(confidence) / 2))
+        return of_rows, max(of_rows, quantile * math.sqrt(rows + runs))
 
     @property
     def chance(self) -> float | None:
@@ -363,13 +365,3 @@ def refuse_lengths(lengths: Mapping[str, int]) -> None:
                 f"{first} has {rows:,} rows and {name} has {length:,}: each run must explain the same rows in the same "
                 "order, one explanation per row."
             )
-
-
-def _refuse_kinds(kinds: Mapping[str, Explanations]) -> None:
-    """Raise if explanations of two runs can never be equal, being of other kinds or over other features."""
-    (first, kind), *others = kinds.items()
-    for name, other in others:
-        try:
-            kind.take(slice(0, 1)).join(other.take(slice(0, 1)))
-        except Incompatible as error:
-            raise Incompatible(f"{first} and {name} cannot be compared. {error}") from error

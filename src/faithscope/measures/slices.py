@@ -55,12 +55,7 @@ _SHARE = 0.1  # of rows: the fault of which it is told how large it would have t
 _TOLD = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")  # what is told of a slice
 
 
-class Condition(NamedTuple):
-    """A range of the bins of one column, from `first` to before `stop`."""
-
-    column: int
-    first: int
-    stop: int
+Condition = tuple[int, int, int]  # a column, the first bin of a range of it, and the one after its last
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,13 +135,13 @@ class Cut:
 
 def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
     """The columns to look at, of rows that have weight: those of a table, or of X, all of them or some by name."""
-    table = columns if is_frame(columns) else sample.X
-    if not isinstance(columns, str | list | tuple | None) and not is_frame(columns):
+    wanted = [columns] if isinstance(columns, str) else columns
+    if not isinstance(wanted, list | tuple | None) and not is_frame(columns):
         raise WrongType(
             f"columns= takes a table with a row per row of X, or names of columns of X; got {type(columns).__name__}."
         )
     try:
-        rows = Rows(table)
+        rows = Rows(columns if is_frame(columns) else sample.X)
     except FaithscopeError as error:
         raise BadInput(
             "Slices are looked for in the columns of a table, and X is none: pass columns=, a pandas, polars or Arrow "
@@ -154,8 +149,7 @@ def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
         ) from error
     same_length(predictions=sample.n, columns=len(rows))
     places: Sequence[int] = range(len(rows.names))
-    if isinstance(columns, str | list | tuple):
-        wanted = [columns] if isinstance(columns, str) else columns
+    if isinstance(wanted, list | tuple):
         places = [rows.place(name, "slices are to be looked for in") for name in wanted]
     counted = np.flatnonzero(sample.weight > 0)
     cuts = [Cut.of(rows.column(place).take(counted)) for place in places]
@@ -195,7 +189,7 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Poi
         errors = ((whole - total) / (n - rows) - total / rows) / (spread * np.sqrt(1 / rows + 1 / (n - rows)))
         errors = np.where(fits, errors, -np.inf)
         place = np.unravel_index(int(errors.argmax()), errors.shape)
-        found = tuple(Condition(j, *ends[at].tolist()) for j, ends, at in zip(columns, ranges, place, strict=True))
+        found = tuple((j, *map(int, ends[at])) for j, ends, at in zip(columns, ranges, place, strict=True))
         most = float(errors.max())
         return max(most, 0.0) ** 2 - _SIMPLER * math.log(math.prod(map(len, ranges))), (most, found)
 
@@ -344,10 +338,7 @@ class Slices(Shareable):
         lines, names = [each.to_dict() for each in self.found], (*_TOLD, "difference", "low", "high")
         return frame({name: [line[name] for line in lines] for name in names}).rename(columns={"name": "slice"})
 
-    def _tables(self) -> Iterable[Table]:
-        return self.tables()
-
-    def tables(self, title: str = "") -> list[Table]:
+    def _tables(self, title: str = "") -> list[Table]:
         """What was found, as a table; one without lines says that nothing was."""
         heads = ("slice", "rows", "agreement", "elsewhere", "difference", "interval", "explanations that fail there")
         lines = tuple(
