@@ -4,7 +4,7 @@ The gap between rows given an explanation and other rows that it covers, with it
 whether both get the same predictions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -16,7 +16,7 @@ from faithscope.counting.compared import LabelCells
 from faithscope.counting.counted import Encoded
 from faithscope.counting.coverage import encoded
 from faithscope.errors import NotScoped
-from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -310,13 +310,6 @@ def _percent(share: float) -> str:
     return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
-def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:
-    """The columns of several results, one line per explainer."""
-    names = Encoding._NUMBERS
-    lines = {name: [getattr(encoding, name) for encoding in encodings.values()] for name in names}
-    return {"explainer": list(encodings), **lines}
-
-
 @takes_log(FEWER)
 def encoding(
     explanations: Any,
@@ -421,14 +414,10 @@ def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relatio
     """The rows that count, and the relation; refuses what the measure is undefined for."""
     refuse_spread(sample.agreement, measure)
     if not says_where(sample.explanations, relation):
-        raise NotScoped(not_scoped(sample.explanations, measure))
+        raise NotScoped(
+            f"These are {sample.explanations.kind}, which do not say where they apply, so {measure} is undefined: pass "
+            "relation=, a function applies(X, explanation) that gives a mask of rows; of prototypes, pass "
+            "Prototypes(indices, points)."
+        )
     counted = sample.counted().evenly()
     return counted, to_relation(relation, counted.explanations)
-
-
-def not_scoped(explanations: Explanations, measure: str = "encoding") -> str:
-    """Why a measure is undefined, and what to do."""
-    return (
-        f"These are {explanations.kind}, which do not say where they apply, so {measure} is undefined: pass relation=, "
-        "a function applies(X, explanation) that gives a mask of rows; of prototypes, pass Prototypes(indices, points)."
-    )

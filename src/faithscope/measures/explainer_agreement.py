@@ -4,6 +4,7 @@ An explanation that is compared for equality names one feature, itself; so one s
 two explainers say the same, how many features they share with or without their signs, and both by chance.
 """
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -33,7 +34,7 @@ from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import by_name, check_share, check_whole, check_word, same_length, text_names
 from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.margins import Deviations, IndependentUnits, Share, check_confidence
-from faithscope.measures.means import mean_share
+from faithscope.measures.means import by_chance, mean_share
 from faithscope.measures.named_features import NamedFeatures, matched, named_features, shared, shared_elsewhere
 from faithscope.measures.repeatability import in_the_form_of, read
 from faithscope.measures.telling import in_clusters
@@ -331,7 +332,7 @@ class _Compared(NamedTuple):
     name: str
     explanations: Explanations
     named: NamedFeatures | None
-    width: float  # how many features importances have; others may have any number
+    width: int  # how many features importances have; others may have any number
     chosen: Any  # its discretizer, None for none
 
     @classmethod
@@ -342,7 +343,7 @@ class _Compared(NamedTuple):
             naming, rest = discretize(naming, rest[0]), rest[1:]
         if naming is not raw:  # sums of one-hot features are comparable with others
             naming, coarse = naming._with(form=""), coarse._with(form=" | ".join(map(repr, rest)))
-        width = naming.values.shape[1] if isinstance(naming, Importances) else np.inf
+        width = naming.values.shape[1] if isinstance(naming, Importances) else sys.maxsize
         return cls(name, coarse, named_features(naming, k), width, chosen)
 
 
@@ -414,19 +415,13 @@ def _pair(
         named, alike, unmatched = matched(a.named, b.named)
         own = shared(a.named, named)
         told["feature_agreement"] = mean_share(own, units, confidence)[0]
-        told["feature_chance"] = _chance(shared_elsewhere(a.named, named, own, units).sum(), units)
+        told["feature_chance"] = by_chance(shared_elsewhere(a.named, named, own, units).sum(), units)
         if alike and a.named.signs is not None and named.signs is not None:
             told["sign_agreement"] = mean_share(shared(a.named.signed, named.signed), units, confidence)[0]
         notes += unmatched
     except Incompatible as reason:
         notes += [] if "same" in told else [str(reason)]
     return PairAgreement(a.name, b.name, len(units.weight), **told, notes=tuple(notes))
-
-
-def _chance(pairs: float, units: IndependentUnits) -> float | None:
-    """What rows of different clusters share, ``Σ w_i w_j K_ij / Σ w_i w_j``; None if all rows are of one cluster."""
-    everything = units.mass @ (units.mass.sum() - units.mass)
-    return float(np.clip(pairs / everything, 0, 1)) if len(units.mass) > 1 else None
 
 
 def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> dict[str, Any]:
@@ -440,7 +435,7 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     own, mass = shared(first, second), units.mass
     same = mean_share(own, units, confidence, exact=True)[0]
     asked, answered = shared_elsewhere(first, second, own, units), shared_elsewhere(second, first, own, units)
-    chance = _chance(asked.sum(), units)
+    chance = by_chance(asked.sum(), units)
     told = {"same": same, "chance": chance}
     if chance is None or chance >= _CERTAIN:
         return told

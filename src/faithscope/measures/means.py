@@ -32,6 +32,12 @@ class Answer(Shareable):
         return in_lines(self._line, self.notes)
 
 
+def by_chance(pairs: float, units: IndependentUnits) -> float | None:
+    """What rows of different clusters share, ``Σ w_i w_j K_ij / Σ w_i w_j``; None if all rows are of one cluster."""
+    everything = units.mass @ (units.mass.sum() - units.mass)
+    return float(np.clip(pairs / everything, 0, 1)) if len(units.mass) > 1 else None
+
+
 def mean_share(
     values: Floats, units: IndependentUnits, confidence: float, *, exact: bool = False
 ) -> tuple[Share, bool]:

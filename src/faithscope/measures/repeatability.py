@@ -29,7 +29,7 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.counterexamples import named_rows, pairs_apart
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
-from faithscope.measures.means import Answer
+from faithscope.measures.means import Answer, by_chance
 from faithscope.measures.named_features import named_features, named_parts
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Note, Notes, of_kind
@@ -86,7 +86,7 @@ class Runs:
         kinds = {name: in_the_form_of(kinds[first], kind) for name, kind in kinds.items()}
         known = {} if X is None else {"X": rows_of(X)}
         refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
-        notes = []
+        notes = list[str]()
         for name in others:
             try:  # explanations of other kinds, or over other features, can never be equal
                 kinds[first].take(slice(0, 1)).join(kinds[name].take(slice(0, 1)))
@@ -160,13 +160,11 @@ class Runs:
     @property
     def chance(self) -> float | None:
         """How often explanations of two different rows, by different runs, are equal; None for a single cluster."""
-        mass, many, n = self.units.mass, len(self.names), self.sample.n
-        if len(mass) < 2:
-            return None
+        many, n = len(self.names), self.sample.n
         clusters = np.arange(n) if self.units.clusters is None else self.units.clusters
         weight, run = np.tile(self.units.weight, many), np.repeat(np.arange(many), n)
         equal = pairs_apart(self.grouped[0].ravel(), run, np.tile(clusters, many), weight).sum()
-        return float(np.clip(equal / (many * (many - 1) * (mass @ (mass.sum() - mass))), 0.0, 1.0))
+        return by_chance(float(equal) / (many * (many - 1)), self.units)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

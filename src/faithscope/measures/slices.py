@@ -8,7 +8,7 @@ each direction has half of the error, so that what both tell holds together.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -168,7 +168,7 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Poi
     score : (n,) array
         The agreement of each row with everybody.
     codes : list of (n,) arrays
-        Of each cut, the bins of these rows, those in none after all others.
+        Of each cut, the bins of these rows, -1 of those in none.
     fewest : int
         Rows of a slice.
     """
@@ -178,10 +178,10 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Poi
         """The lowest slice of one column, or of two, and the square of its errors beyond chance."""
         ranges = [cuts[j].ranges if len(columns) == 1 else cuts[j].paired for j in columns]
         shape = [len(cuts[j].names) + 1 for j in columns]
-        key = np.ravel_multi_index([codes[j] for j in columns], shape)
+        key = np.ravel_multi_index([codes[j] for j in columns], shape, mode="wrap")  # -1 is the last
         tables = [np.bincount(key, each, math.prod(shape)).reshape(shape) for each in (None, score)]
         for ends in ranges:  # sums over ranges of the first axis, which becomes the last one
-            heights = [np.concatenate([np.zeros((1, *each.shape[1:])), np.cumsum(each, axis=0)]) for each in tables]
+            heights = [np.insert(np.cumsum(each, axis=0), 0, 0, axis=0) for each in tables]
             tables = [np.moveaxis(height[ends[:, 1]] - height[ends[:, 0]], 0, -1) for height in heights]
         rows, total = tables
         fits = (rows >= fewest) & (rows <= min(_LARGEST * n, n - fewest))
@@ -189,7 +189,9 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Poi
         errors = ((whole - total) / (n - rows) - total / rows) / (spread * np.sqrt(1 / rows + 1 / (n - rows)))
         errors = np.where(fits, errors, -np.inf)
         place = np.unravel_index(int(errors.argmax()), errors.shape)
-        found = tuple((j, *map(int, ends[at])) for j, ends, at in zip(columns, ranges, place, strict=True))
+        found = tuple(
+            (j, int(ends[at, 0]), int(ends[at, 1])) for j, ends, at in zip(columns, ranges, place, strict=True)
+        )
         most = float(errors.max())
         return max(most, 0.0) ** 2 - _SIMPLER * math.log(math.prod(map(len, ranges))), (most, found)
 
@@ -209,7 +211,7 @@ def _search(score: Floats, checked: Bools, places: Ints, cuts: list[Cut], most: 
     """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over."""
     left, found = checked.copy(), list[Pointed]()
     fewest = max(_FEWEST, math.ceil(_LEAST * len(places)))
-    codes = [np.where(cut.code[places] < 0, len(cut.names), cut.code[places]) for cut in cuts]
+    codes = [cut.code[places] for cut in cuts]
     while len(found) < most and left.sum() >= 2 * fewest and float(np.ptp(score[left])) > 0:
         errors, conditions = _best(score[left], cuts, [code[left] for code in codes], fewest)
         if not errors > 1:
@@ -307,7 +309,7 @@ class Slices(Shareable):
     columns: int
     detectable: float | None
     silent: bool
-    notes: Notes = field(default=())
+    notes: Notes = ()
 
     _title = "For whom does it fail?"
 
