@@ -126,10 +126,6 @@ class Decoder(ABC):
     counts: Counts = field(default_factory=Counts.zero)
     discretizer: Discretize | None = None
 
-    @property
-    def _seed(self) -> int:
-        return 0
-
     def __post_init__(self) -> None:
         counts = self.counts
         if not isinstance(counts, Counts) or counts.n:
@@ -248,27 +244,16 @@ class Decoder(ABC):
             notes=tuple(dict.fromkeys(notes)),
         )
 
+    _one_answer: ClassVar[bool]  # whether an explanation is always decoded alike; of numbers, to their mean
+
     @property
     @abstractmethod
-    def _ballots(self) -> Ints:
-        """For each cell of an explanation and a label, how many ballots it has; the label of a drawn one is decoded."""
-
-    _one_answer: ClassVar[bool]  # whether an explanation has a single ballot; of numbers, it decodes to their mean
-
-    @property
     def _votes(self) -> Floats:
         """How often each cell's explanation is expected to be decoded to the cell's label, from 0 to 1."""
-        ballots, explanation = self._ballots, self.counts.explanation
-        return ballots / np.bincount(explanation, ballots)[explanation]
 
+    @abstractmethod
     def _decode(self, explanation: Ints, names: Array) -> Array:
         """What each explanation decodes to, from the different predictions."""
-        ballots, first = self._ballots, np.searchsorted(self.counts.explanation, explanation)
-        drawn = np.random.default_rng(self._seed).random(len(explanation))
-        drawn *= np.bincount(self.counts.explanation, ballots)[explanation]
-        upto = np.cumsum(ballots)
-        cells = np.searchsorted(upto, upto[first] - ballots[first] + np.floor(drawn).astype(np.int64), side="right")
-        return names[self.counts.label[cells]]
 
     def _agreeing(self, cells: Ints) -> Floats:
         """How often what is decoded is expected to be the label of each cell, from 0 to 1; never, if there is none."""
@@ -311,12 +296,14 @@ class GibbsDecoder(Decoder):
     _one_answer = False
 
     @property
-    def _seed(self) -> int:
-        return check_whole(self.seed, "seed", 0)
+    def _votes(self) -> Floats:
+        return np.asarray(self.counts.given / self.counts.rows_given[self.counts.explanation])
 
-    @property
-    def _ballots(self) -> Ints:
-        return self.counts.given
+    def _decode(self, explanation: Ints, names: Array) -> Array:
+        given, first = self.counts.given, np.searchsorted(self.counts.explanation, explanation)
+        drawn = np.random.default_rng(check_whole(self.seed, "seed", 0)).random(len(explanation))
+        drawn, upto = np.floor(drawn * self.counts.rows_given[explanation]).astype(np.int64), np.cumsum(given)
+        return names[self.counts.label[np.searchsorted(upto, upto[first] - given[first] + drawn, side="right")]]
 
     @property
     def leave_one_out_error(self) -> float:
@@ -347,12 +334,12 @@ class OptimalDecoder(Decoder):
     _one_answer = True
 
     @property
-    def _ballots(self) -> Ints:
-        return np.bincount(commonest_cells(self.counts), minlength=len(self.counts.given))
+    def _votes(self) -> Floats:
+        return np.bincount(commonest_cells(self.counts), minlength=len(self.counts.given)).astype(np.float64)
 
     def _decode(self, explanation: Ints, names: Array) -> Array:
         if not self.counts.agreement.of_numbers:
-            return super()._decode(explanation, names)
+            return names[self.counts.label[commonest_cells(self.counts)[explanation]]]
         return NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:])
 
 

@@ -87,6 +87,7 @@ class Runs:
         known = {} if X is None else {"X": rows_of(X)}
         refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
         notes = list[str]()
+        same_rows(**{"X": X, first: runs[first]})
         for name in others:
             try:  # explanations of other kinds, or over other features, can never be equal
                 kinds[first].take(slice(0, 1)).join(kinds[name].take(slice(0, 1)))
