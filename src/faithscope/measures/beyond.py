@@ -57,11 +57,12 @@ def beyond(
     count = partial(cover, relation=Applies(), beside=[sample.explanations for sample in samples])
     covers = [coverage or count(samples[0]), *map(count, samples[1:])]
     if any(each.block is not None for each in covers):
-        last = covers[-1] if covers[-1].block is not None else count(samples[-1], exact=0)
-        block = last.block  # which does not depend on the order of the samples, since all stood beside it
+        if covers[-1].block is None:
+            covers[-1] = count(samples[-1], exact=0)
+        block = covers[-1].block  # which does not depend on the order of the samples, since all stood beside it
         covers = [
             each if np.array_equal(each.block, block) else count(sample, exact=0)  # type: ignore[arg-type]
-            for each, sample in zip((*covers[:-1], last), samples, strict=True)
+            for each, sample in zip(covers, samples, strict=True)
         ]
     named, *others = map(measure, covers, samples)
     found = [paired_difference(named, other, estimate.confidence) for other in others]
@@ -78,24 +79,17 @@ def at_random(X: Any, many: Ints, width: int) -> Marks:
     order, place = np.argsort(words, kind="stable"), np.arange(len(many))
     place[order] = place - np.searchsorted(words[order], words[order])
     seeds = hash_rows([words.view(np.int64)[:, None], place[:, None]])
-    marks, features = np.zeros((len(many), width), np.int8), np.arange(1, width + 1, dtype=np.uint64) * _GOLDEN
+    marks, features = np.zeros((len(many), width), np.int8), np.arange(width)
+    salts = (1 + features).astype(np.uint64) * _GOLDEN
     for block in in_blocks(marks):
-        drawn = (seeds[block, None] ^ features) * _GOLDEN
+        drawn = (seeds[block, None] ^ salts) * _GOLDEN
         drawn ^= drawn >> _HALF
         drawn *= _GOLDEN
-        _mark(marks[block], np.argsort(drawn, axis=1), many[block])
+        np.put_along_axis(marks[block], np.argsort(drawn, axis=1), (features < many[block, None]).astype(np.int8), 1)
     return marks
 
 
 def on_average(sizes: Array, many: Ints, weights: Floats | None) -> Marks:
     """For each row, so many of the features that are the largest on average, the earlier of equal ones."""
     order = np.argsort(-np.average(sizes, axis=0, weights=weights), kind="stable")
-    marks = np.zeros(sizes.shape, np.int8)
-    _mark(marks, np.broadcast_to(order, sizes.shape), many)
-    return marks
-
-
-def _mark(marks: Marks, order: Ints, many: Ints) -> None:
-    """Mark the first so many features of each row, in this order of features."""
-    most = int(many.max(initial=0))
-    np.put_along_axis(marks, order[:, :most], (np.arange(most) < many[:, None]).astype(np.int8), axis=1)
+    return (np.argsort(order) < many[:, None]).astype(np.int8)

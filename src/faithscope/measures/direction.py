@@ -326,7 +326,6 @@ def direction(
         )
     if chosen.X_train is None:
         raise BadInput("Perturbed draws from training rows: pass Perturbed(X_train).")
-    same_length(importances=len(given), X=rows_of(X))
     if not is_real(tiny) or not 0 <= tiny < 1:
         raise BadInput(f"tiny must be a number from 0 to 1, such as 0.001; got {tiny!r}.")
     check_share(confidence, "confidence")

@@ -22,7 +22,7 @@ from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -94,8 +94,7 @@ class Runs:
             except Incompatible as error:
                 raise Incompatible(f"{first} and {name} cannot be compared. {error}") from error
             notes += same_rows(**{first: runs[first], name: runs[name]})
-        named = {"explanations": runs[first] if index_of(runs[first]) is not None else kinds[first]}
-        sample = Sample.checked(kinds[first], None, X, weights, clusters, row_labels=named)
+        sample = Sample.checked(kinds[first], None, X, weights, clusters)
         again = of_kind(sample.notes, "repeated")  # which makes only the interval wrong
         told = (note for note in sample.notes if note not in again)
         sample = replace(sample, notes=(*told, *(Note(note.fact, advice=_REPEATED) for note in again))).counted()
