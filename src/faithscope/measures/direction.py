@@ -238,10 +238,10 @@ class _Moved:
         part, whole = map(self.units.sums, sides)
         if not whole.any():
             return line | dict.fromkeys(("value", "low", "high"))
-        value, apart, margin = float(part.sum() / whole.sum()), self.units.without_each(part, whole), 1.0
-        if apart is not None:
-            good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
-            margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=1.0, lean=0.0).below
+        value, apart = float(part.sum() / whole.sum()), self.units.without_each(part, whole)
+        known = None if apart is None else LeftOutDeviations(apart, apart)
+        good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
+        margin = margins(known, good, confidence, lean=0.0).below
         return line | {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
 
 

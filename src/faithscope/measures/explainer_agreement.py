@@ -442,13 +442,11 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     value = 1 - (1 - same.value) / (1 - chance)
     strangers = mass * (mass.sum() - mass)
     rest = strangers.sum() - 2 * strangers if len(mass) > 2 else np.nan
-    left = np.clip((asked.sum() - asked - answered) / rest, 0, 1)
-    if not (left < _CERTAIN).all():  # NaN too
-        return told | {"kappa": Share(value, min(-1.0, value), 1.0)}
-    sums, wrong = units.sums(own), check_confidence(confidence) / 2
-    left_out = 1 - (1 - (sums.sum() - sums) / (mass.sum() - mass)) / (1 - left)
-    spread = Deviations.of(left_out).margin(wrong)[0]
-    margin = max(spread, min(1.0, units.least(wrong)) / (1 - chance))
+    left, margin = np.clip((asked.sum() - asked - answered) / rest, 0, 1), np.inf
+    if (left < _CERTAIN).all():  # and none is NaN
+        sums, wrong = units.sums(own), check_confidence(confidence) / 2
+        left_out = 1 - (1 - (sums.sum() - sums) / (mass.sum() - mass)) / (1 - left)
+        margin = max(Deviations.of(left_out).margin(wrong)[0], min(1.0, units.least(wrong)) / (1 - chance))
     return told | {"kappa": Share(value, min(value, max(-1.0, value - margin)), min(1.0, value + margin))}
 
 
