@@ -278,11 +278,11 @@ the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
             return f"The choice of an explanation says more than it does, although no single one shows it ({gap})."
         line = {name: column[0] for name, column in self._columns(1).items()}
         if self.agreement.of_numbers:
-            given, others = (told_number(float(line[name])) for name in ("given_mean", "covered_mean"))
-            get, do = f"the mean prediction is {given}", f"it is {others}"
+            get = f"the mean prediction is {told_number(float(line['given_mean']))}"
+            do = f"it is {told_number(float(line['covered_mean']))}"
         else:
-            given, others = (_percent(line[name]) for name in ("given_share", "covered_share"))
-            get, do = f"{given} get {visible(repr(line['label']))}", f"{others} do"
+            get = f"{_percent(line['given_share'])} get {visible(repr(line['label']))}"
+            do = f"{_percent(line['covered_share'])} do"
         return (
             "The choice of this explanation says more than it does: of the "
             f"{several(int(line['n']), 'row', 'rows')} given `{visible(str(line['explanation']))}`, {get}; of the "

@@ -189,8 +189,8 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Poi
         errors = ((whole - total) / (n - rows) - total / rows) / (spread * np.sqrt(1 / rows + 1 / (n - rows)))
         errors = np.where(fits, errors, -np.inf)
         place = np.unravel_index(int(errors.argmax()), errors.shape)
-        ends = (chosen[at].tolist() for chosen, at in zip(ranges, place, strict=True))
-        found = tuple((column, first, stop) for column, (first, stop) in zip(columns, ends, strict=True))
+        picked = (chosen[at].tolist() for chosen, at in zip(ranges, place, strict=True))
+        found = tuple((column, first, stop) for column, (first, stop) in zip(columns, picked, strict=True))
         most = float(errors.max())
         return max(most, 0.0) ** 2 - _SIMPLER * math.log(math.prod(map(len, ranges))), (most, found)
 
