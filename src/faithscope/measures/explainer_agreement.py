@@ -195,8 +195,8 @@ class ExplainerAgreement(Shareable):
     def _square(self, measure: str) -> list[list[float | None]]:
         """One measure of every two explainers; None on the diagonal and for what cannot be told."""
         check_word(measure, "measure", _WORDS)
-        values = {frozenset((pair.a, pair.b)): pair.columns()[measure] for pair in self.pairs}
-        return [[values.get(frozenset((a, b))) for b in self.explainers] for a in self.explainers]
+        names = self.explainers
+        return [[None if a == b else self.pair(a, b).columns()[measure] for b in names] for a in names]
 
     def plot(self, measure: str = "same") -> Any:
         """One measure of every two explainers as a heat map, an Altair chart; see `matrix`."""

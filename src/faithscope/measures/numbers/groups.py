@@ -110,8 +110,10 @@ def shown(values: Array) -> Array:
 
 def agreeing_by_cell(counts: Counts) -> Array:
     """For each cell, the rows that its explanation covers, each by its agreement with the cell's prediction."""
-    if counts.agreeing is not None or not counts.agreement.of_numbers:
-        return counts.covered if counts.agreeing is None else counts.agreeing
+    if counts.agreeing is not None:
+        return counts.agreeing
+    if not counts.agreement.of_numbers:
+        return counts.covered
     return counts.agreement_sums.within(GroupedRows(counts.explanation, counts.label, counts.given.astype(np.float64)))
 
 
