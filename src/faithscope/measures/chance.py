@@ -58,17 +58,19 @@ def _rarer_than(wrong: float, profile: Profile, agreeing: float) -> bool:
     sizes = np.repeat(others + 1, np.bincount(place, profile.rows[met]).astype(np.int64) // (others + 1))
     share = np.append(1 / (sizes - 1), 0.0)
     sizes = np.append(sizes, profile.n - sizes.sum())  # silent rows are one group, of which no pair counts
-    many = min(math.ceil(_EXCEEDING / wrong), int(_DRAWS / (len(profile.label_rows) * (_CALL + len(sizes)))))
+    sides = [(np.sort(profile.label_rows), np.ones(len(profile.label_rows))), (sizes, share)]
+    dealt, among = sorted(sides, key=lambda side: len(side[0]))
+    many = min(math.ceil(_EXCEEDING / wrong), int(_DRAWS / (len(dealt[0]) * (_CALL + len(among[0])))))
     most = math.floor(wrong * many + 1e-9)
     if most < 1 or profile.n >= _MOST:
         return False
     rng, exceeding = np.random.default_rng(0), 1  # the sample itself
     for _ in range(many - 1):
-        left, total = sizes.copy(), 0.0
-        for rows in np.sort(profile.label_rows):
+        left, total = among[0].copy(), 0.0
+        for rows, part in zip(*dealt, strict=True):
             drawn = rng.multivariate_hypergeometric(left, rows, method="marginals")
             left -= drawn
-            total += float(drawn * (drawn - 1) @ share)
+            total += part * float(drawn * (drawn - 1) @ among[1])
         exceeding += total >= agreeing
         if exceeding > most:
             return False

@@ -181,7 +181,7 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Poi
         key = np.ravel_multi_index([codes[j] for j in columns], shape, mode="wrap")  # -1 is the last
         tables = [np.bincount(key, each, math.prod(shape)).reshape(shape) for each in (None, score)]
         for ends in ranges:  # sums over ranges of the first axis, which becomes the last one
-            heights = [np.insert(np.cumsum(each, axis=0), 0, 0, axis=0) for each in tables]
+            heights = [np.concatenate([np.zeros((1, *each.shape[1:])), np.cumsum(each, axis=0)]) for each in tables]
             tables = [np.moveaxis(height[ends[:, 1]] - height[ends[:, 0]], 0, -1) for height in heights]
         rows, total = tables
         fits = (rows >= fewest) & (rows <= min(_LARGEST * n, n - fewest))

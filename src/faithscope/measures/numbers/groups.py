@@ -11,6 +11,7 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided, run_starts, sums
 from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.grouping import group as group_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +155,12 @@ def variance(counts: Counts) -> float:
 
 def agreement_between(agreement: Agreement, a: Array, b: Array) -> Floats:
     """How much ``a[i]`` and ``b[i]`` agree, for every i; for `Spread`, a multiple of their squared distance."""
-    pair, (values, place) = np.arange(len(a)), np.unique(np.concatenate([a, b]), return_inverse=True, axis=0)
+    both, pair = np.concatenate([a, b]), np.arange(len(a))
+    if both.ndim == 1:
+        values, place = np.unique(both, return_inverse=True)  # ascending
+    else:
+        place, first = group_rows([both])
+        values = both[first]
     one, other = place.reshape(2, -1)
     return agreement.over(values).at(GroupedRows(pair, other, np.ones(len(a))), pair, one)
 
