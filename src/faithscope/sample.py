@@ -117,21 +117,25 @@ class Sample:
     def checked(
         cls,
         explanations: Explanations,
-        labels: Array,
+        labels: Array | None,
         X: Any = None,
         weights: Any = None,
         clusters: Any = None,
         *,
-        row_labels: dict[str, Any],
+        row_labels: dict[str, Any] | None = None,
     ) -> "Sample":
         """A sample of explanations and labels that were converted before; checks lengths, row labels and weights.
 
         Parameters
         ----------
-        row_labels : dict of str to object
+        labels : (n,) array, optional
+            All are 0 if there are no predictions.
+        row_labels : dict of str to object, optional
             What the caller handed over, under the names that an error message uses ("explanations", "predictions").
             Pandas objects have row labels; the same labels in another order are refused.
         """
+        labels = np.zeros(len(explanations), np.int64) if labels is None else labels
+        row_labels = row_labels or {"explanations": explanations}
         known = {"explanations": len(explanations), "predictions": len(labels)}
         lengths = {name: known[name] for name in row_labels}
         same_length(**(lengths if X is None else {"X": rows_of(X), **lengths}))

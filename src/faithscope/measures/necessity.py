@@ -126,13 +126,9 @@ def necessity(
 
 def measure_necessity(sample: Sample, how: Scoping, known: NecessityCounts | None = None) -> Estimate:
     """The necessity of a sample, of which it may be `known` whom explanations reach."""
-
-    def measure(part: Sample) -> Estimate:
-        return necessity_estimate(reached(part, how.relation), how)
-
-    counted = sample.counted()
-    found = measure(sample) if known is None else necessity_estimate(known, how)
-    return settled(noted(found, counted.all_notes), counted.evenly(), measure)
+    counted, found = sample.counted(), necessity_estimate(known or reached(sample, how.relation), how)
+    again = noted(found, counted.all_notes), counted.evenly()
+    return settled(*again, lambda part: necessity_estimate(reached(part, how.relation), how))
 
 
 def necessity_beside(sample: Sample, how: Scoping) -> Sides:
