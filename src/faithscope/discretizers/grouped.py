@@ -43,7 +43,7 @@ class Grouped(OfImportances):
 
     groups: tuple[tuple[str, tuple[str, ...]], ...]
 
-    traits = frozenset(["orders_features"])
+    orders_features = True
     cell = 8
 
     def __init__(self, groups: Mapping[str, Sequence[str]]) -> None:
@@ -146,14 +146,9 @@ def _in_place(names: Names, groups: list[tuple[str, list[int]]]) -> tuple[Names,
 def _sums(values: Array, members: list[list[int]]) -> Floats:
     """The sum of these columns for each member; one column after the other, so that rows do not depend on others."""
     sums = np.zeros((len(values), len(members)))
-    try:
-        with np.errstate(over="raise"):
-            for group, places in enumerate(members):
-                for place in places:
-                    sums[:, group] += values[:, place]
-    except FloatingPointError:
-        largest = np.abs(values).max()
-        raise BadInput(f"Sums of importances as large as {largest:g} are infinite: scale them down.") from None
+    for group, places in enumerate(members):
+        for place in places:
+            sums[:, group] += values[:, place]
     return sums
 
 
