@@ -24,7 +24,6 @@ from faithscope.runtime.memory import need
 from faithscope.runtime.of_logs import AnswersVerbs
 
 _VALUES = ("builtins", "datetime", "decimal", "fractions", "numpy", "pandas")  # whose objects are single values
-_LOOK = 1000  # rows that nearly always tell that a column varies
 _BIAS = "the constant last column, the bias of a boosted model, was left out"
 
 
@@ -51,17 +50,14 @@ def read(given: Any, wanted: Wanted) -> Explanations:
     if column.ndim == 1 and objects and is_row(column[0]):
         return _of_rows(column, wanted)
     if column.ndim == 1 and objects and all(isinstance(item, set) and all(map(_is_text, item)) for item in column):
-        wanted.refuse("these are sets of words")
         return Highlights(column)
     if column.ndim == 1:
-        wanted.refuse("these are plain keys")
         if objects:
             _refuse_unknown(column)
         return Plain(given if has_zone(given) and not objects else column)
     texts = column.dtype == object and column.size > 0 and all(map(_is_text, column.flat))
     if column.dtype.kind in "biufcO" and not texts:
         return _matrix(column, wanted)
-    wanted.refuse("these are records")
     return Records(list(column.T), default_names(column.shape[1]))
 
 
@@ -112,7 +108,6 @@ def _from_frame(frame: Any, wanted: Wanted) -> Explanations:
         raise BadInput("Explanations have no columns: pass at least one.")
     if all(column.dtype.kind in "biuf" for column in columns):
         return _matrix(frame, wanted)
-    wanted.refuse("these are records, and not all columns are numbers")
     return Records([frame_column(frame, j) for j in range(len(columns))], names)
 
 
@@ -137,11 +132,10 @@ def _matrix(values: Any, wanted: Wanted) -> Importances:
 
 def _bias_note(values: Array) -> tuple[str, ...]:
     """A note if the last column, and not every one, looks like the bias of a boosted model."""
-    if len(values) < 10 or values.dtype.kind != "f" or not values.shape[1] or not values[0, -1]:
+    last = values[:, -1:]
+    if len(values) < 10 or values.dtype.kind != "f" or not last[:1].any():
         return ()
-    if any((part != values[0, -1]).any() for part in (values[:_LOOK, -1], values[:, -1])):
-        return ()
-    if (values == values[:1]).all():
+    if (last != last[0]).any() or (values == values[0]).all():
         return ()
     told = "the last column is the same in every row, as the bias of a boosted model is, and counted as a feature"
     return (f"{told}: if it is one, fs.read(values, features=[...]), with class_index=1 of several classes",)
@@ -160,7 +154,7 @@ def _of_axes(given: Any, wanted: Wanted) -> Importances:
     if values.ndim == 4:
         wanted.refuse("these are maps of one class", "class_index")
     if values.ndim > 4:
-        return wanted.importances(values[..., wanted.position(values.shape[-1], "Maps")])
+        return wanted.importances(values[..., wanted.position(values.shape[-1])])
     rows, first, last = values.shape
     features = None if wanted.features is None else len(wanted.features)
     constant = rows > 0 and bool((values[:, :, -1] == values[:1, :, -1]).all())

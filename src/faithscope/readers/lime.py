@@ -1,6 +1,7 @@
 """lime's explanations, one per row, of tables and of texts: its `Explanation` objects, or their ``as_map()``."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,10 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     explained = [item if _is_map(item) else item.local_exp for item in rows]
     labels, own = _labels(rows, explained, wanted)
     if hasattr(getattr(rows[0], "domain_mapper", None), "indexed_string"):
-        which = 0 if len(labels[0]) == 1 else wanted.position(len(labels[0]), "lime's explanations of these texts")
+        which = 0 if len(labels[0]) == 1 else wanted.position(len(labels[0]))
         pairs = [row.as_list(label=of_row[which]) for row, of_row in zip(rows, labels, strict=True)]
-        words = [[str(word) for word, _ in row] for row in pairs]
-        highlights = highlighted(words, [np.array([weight for _, weight in row]) for row in pairs], wanted)
+        texts = [([word for word, _ in held], [weight for _, weight in held]) for held in pairs]
+        highlights = highlighted(texts, replace(wanted, class_index=None))
         return highlights._with(remarks=(*highlights.remarks, *own))
     names, titled = _names(rows[0])
     named = [feature for each in explained for pairs in each.values() for feature, _ in pairs]

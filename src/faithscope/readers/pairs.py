@@ -42,7 +42,7 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     words = all(isinstance(name, str) for row in names for name in row)
     repeated = next((row for row, held in enumerate(names) if len(set(held)) < len(held)), None)
     if words and (wanted.top is not None or (repeated is not None and wanted.features is None)):
-        return highlighted(names, [np.array([number for _, number in held], np.float64) for held in pairs], wanted)
+        return highlighted([(names[row], [number for _, number in held]) for row, held in enumerate(pairs)], wanted)
     if repeated is not None:
         raise BadInput(f"Row {repeated} names a feature twice: give each feature one number.")
     features, titles = _features(list(dict.fromkeys(name for held in names for name in held)), wanted)

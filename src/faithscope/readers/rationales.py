@@ -21,11 +21,11 @@ from faithscope.inputs.checks import check_word, one_sentence
 from faithscope.inputs.folding import fold
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import refuse_query
-from faithscope.readers.log_entries import AskedFields, Entry, entries
-from faithscope.readers.log_fields import field, input_text, opened, written
+from faithscope.readers.log_entries import Entry, entries, field, input_text, opened, written
 from faithscope.visible import visible
 
 _NULLS = ("error", "drop", "key")
+_PARTS = ("answer", "explanation", "input", "id")  # of a rationale, each in a field that a caller may name
 _MISSING = "missing"  # the label of a missing answer that is kept
 _CHANGED = "The log cannot be read ({why}): pass dicts with input, answer and explanation."
 
@@ -150,8 +150,9 @@ def read_rationales(
     >>> round(consistency(rationales.reasons, rationales.predictions).verified, 2)
     1.0
     """
-    asked = AskedFields(name, answer, explanation, input, id)
-    for option, given in vars(asked).items():
+    asked = Entry(answer, explanation, input, id, name)
+    for option in ("name", *_PARTS):
+        given = getattr(asked, option)
         if given is not None and (not isinstance(given, str) or not given):
             raise WrongType(f"{option} must be a text; got {given!r}.")
     check_word(nulls, "nulls", _NULLS)
@@ -162,8 +163,14 @@ def read_rationales(
         rows = [{"messages": [{"role": "assistant", "content": reply}]} for reply in rows]
     with one_sentence(_CHANGED):
         listed, remarks = entries(rows, asked)
-    _refuse_unknown(listed, asked, rows)
-    kept, dropped = _present(_of_name(listed, asked.name), nulls)
+    for option in _PARTS:
+        given = getattr(asked, option)
+        if given is not None and listed and all(getattr(entry, option) is None for entry in listed):
+            fields = dict.fromkeys(str(field) for row in rows if isinstance(row, Mapping) for field in row)
+            raise UnknownName(
+                f"No row of the log holds anything in the field {given!r}, {option}=. {hint(given, fields)}"
+            )
+    kept, dropped = _present(_of_name(listed, name), nulls)
     return _assembled(kept, (*remarks, *dropped), index_of(thing) if is_frame(thing) else None)
 
 
@@ -231,29 +238,26 @@ def _read_file(path: Path) -> Any:
     try:
         return json.loads(content, object_pairs_hook=once)
     except (ValueError, RecursionError):
-        lines = enumerate(content.split(b"\n"), 1)
-        return [_value(path.name, number, line) for number, line in lines if line.strip()]
-
-
-def _value(name: str, number: int, line: bytes) -> Any:
-    try:
-        return json.loads(line.decode(), object_pairs_hook=once)
-    except (ValueError, RecursionError) as problem:
-        why = "it nests too deeply" if isinstance(problem, RecursionError) else problem
-        raise BadInput(
-            f"Line {number:,} of {name} is no JSON in UTF-8 ({why}): mend it, or leave it out if the log was cut short."
-        ) from None
+        rows = []
+    for number, line in enumerate(content.split(b"\n"), 1):
+        try:
+            rows += [json.loads(line.decode(), object_pairs_hook=once)] if line.strip() else []
+        except (ValueError, RecursionError) as problem:
+            why = "it nests too deeply" if isinstance(problem, RecursionError) else problem
+            raise BadInput(
+                f"Line {number:,} of {path.name} is no JSON in UTF-8 ({why}): mend it, or leave it out if the log was "
+                "cut short."
+            ) from None
+    return rows
 
 
 # -- which entries are measured: those of one name, with an answer and a rationale ------------------------------------
-
-_PARTS = {"answer": "answer", "explanation": "rationale", "input": "input", "id": "id"}
 
 
 def _of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
     """The entries of one name: the one asked for, or the only one that has rationales."""
     names = list(dict.fromkeys(entry.name for entry in listed if entry.name is not None))
-    telling = list(dict.fromkeys(entry.name for entry in listed if entry.rationale is not None))
+    telling = list(dict.fromkeys(entry.name for entry in listed if entry.explanation is not None))
     if name is None:
         if len(telling) > 1:
             shown = ", ".join("nobody" if each is None else repr(each) for each in telling[:12])
@@ -265,20 +269,9 @@ def _of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
     return [entry for entry in listed if entry.name == name]
 
 
-def _refuse_unknown(listed: Sequence[Entry], asked: AskedFields, rows: Sequence[Any]) -> None:
-    """Raise if no row holds anything in a field that the caller names, such as one whose name is misspelled."""
-    for option, part in _PARTS.items():
-        given = getattr(asked, option)
-        if given is not None and listed and all(getattr(entry, part) is None for entry in listed):
-            names = dict.fromkeys(str(name) for row in rows if isinstance(row, Mapping) for name in row)
-            raise UnknownName(
-                f"No row of the log holds anything in the field {given!r}, {option}=. {hint(given, names)}"
-            )
-
-
 def _present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
     """The entries with an answer and a rationale, and a remark on the others."""
-    kept = [entry for entry in listed if entry.answer is not None and entry.rationale is not None]
+    kept = [entry for entry in listed if entry.answer is not None and entry.explanation is not None]
     if len(kept) == len(listed):
         return kept, ()
     count = f"{len(listed) - len(kept):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
@@ -287,8 +280,9 @@ def _present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[st
     if not kept:
         raise BadInput(f"The log has {count}, so no row is left to measure: read one that holds both.")
     if nulls == "error":
-        first = next(entry for entry in listed if entry.answer is None or entry.rationale is None)
-        what = " and ".join(f"its {word}" for word in ("answer", "rationale") if getattr(first, word) is None)
+        first = next(entry for entry in listed if entry.answer is None or entry.explanation is None)
+        parts = {"its answer": first.answer, "its rationale": first.explanation}
+        what = " and ".join(part for part, given in parts.items() if given is None)
         raise BadInput(
             f"The log has {count}; the first is row {first.row}, without {what}: "
             'pass nulls="drop" to leave such rows out.'
@@ -305,7 +299,7 @@ def _assembled(kept: Sequence[Entry], remarks: tuple[str, ...], index: Any) -> R
     `index` has the labels of the rows of the log, if it is a table of pandas.
     """
     ids, told = to_objects([entry.id for entry in kept]), list(remarks)
-    if any(not isinstance(entry.rationale, str | None) for entry in kept):
+    if any(not isinstance(entry.explanation, str | None) for entry in kept):
         told.append("rationales that are no texts were written as JSON")
     counts = Counter(repr(item) for item in ids if item is not None)
     repeated = sum(count for count in counts.values() if count > 1)
@@ -331,7 +325,7 @@ def _assembled(kept: Sequence[Entry], remarks: tuple[str, ...], index: Any) -> R
 
 def _text(entry: Entry) -> str:
     """The rationale as a text; one that is an object or a list of JSON as its JSON."""
-    given = entry.rationale
+    given = entry.explanation
     if given is None or isinstance(given, str):
         return given or ""
     if isinstance(given, Mapping | list | tuple):

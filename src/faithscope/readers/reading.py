@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.rule_json import is_structured, once, structured_rules
+from faithscope.explanations.rule_json import once
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
@@ -74,11 +74,11 @@ def as_explanations(given: Any, wanted: Wanted | None = None) -> Explanations:
     if isinstance(given, Importances):
         wanted.refuse("these importances were read before", "class_index")
         return wanted.ordered(given)
-    if isinstance(given, Explanations):
-        wanted.refuse(f"these are {given.kind}")
-        return given
-    found = _of_library(given, wanted)
-    found = arrays.read(given, wanted) if found is None else found
+    found = None if isinstance(given, Explanations) else _of_library(given, wanted)
+    if found is None:
+        found = given if isinstance(given, Explanations) else arrays.read(given, wanted)
+        if not isinstance(found, Importances):
+            wanted.refuse(f"these are {found.kind}")
     index = index_of(given) if found.index is None else None
     return found if index is None or len(index) != len(found) else found._with(index=index)
 
@@ -149,22 +149,9 @@ def _interpret(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     return wanted.of_classes(scores, names, titles, outputs)
 
 
-def _texts(parts: Callable[[Any, Wanted], tokens.Parts], rows: Sequence[Any], wanted: Wanted) -> Explanations:
+def _texts(parts: Callable[[Any], tokens.Parts], rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """The largest words of texts, from the tokens of each and their numbers."""
-    pairs = [parts(row, wanted) for row in rows]
-    return tokens.highlighted([words for words, _ in pairs], [scores for _, scores in pairs], wanted)
-
-
-def _conditions(rows: Sequence[Any], wanted: Wanted) -> Explanations:
-    """Rules over the features that the caller names, or those that conditions name."""
-    wanted.refuse("these are rules", "class_index", "top")
-    return structured_rules(rows, wanted.features, "error")
-
-
-def _are_conditions(item: Any) -> bool:
-    """Whether these are conditions as dicts, {"feature", "op", "value"}; lists of three are read otherwise."""
-    holds = isinstance(item, Mapping) or (isinstance(item, list) and any(isinstance(each, Mapping) for each in item))
-    return holds and is_structured(item)
+    return tokens.highlighted(map(parts, rows), wanted)
 
 
 Reader = tuple[str, Callable[[Any], bool], Callable[[Sequence[Any], Wanted], Explanations]]
@@ -181,6 +168,6 @@ READERS: tuple[Reader, ...] = (  # the first that recognizes the first row reads
     ("ferret", _having("tokens", "scores", "explainer"), partial(_texts, tokens.ferret)),
     ("inseq", _having("source_attributions", "target"), partial(_texts, tokens.inseq)),
     ("interpreto", _having("elements", "attributions"), partial(_texts, tokens.interpreto)),
-    ("conditions", _are_conditions, _conditions),
+    ("conditions", rules.are_conditions, rules.read_conditions),
     ("mappings", pairs.recognizes, pairs.read),
 )

@@ -117,23 +117,23 @@ class Wanted:
             crossed = [f"{name} | class {title}" for title in titles for name in names or default_names(features)]
             flat = values.transpose(0, 2, 1).reshape(rows, -1)
             return left.importances(flat, crossed, *remarks, side_by_side(classes, _PREDICTED))
-        place = self.position(classes, "Importances")
+        place = self.position(classes)
         told = (f"importances are those of class {titles[place]}",) if self.class_index is None and classes == 2 else ()
         return left.importances(values[:, :, place], names, *remarks, *told, label=label_named(titles[place]))
 
-    def position(self, classes: int, what: str) -> int:
+    def position(self, classes: int) -> int:
         """The position of the class wanted of so many: by default class 1 of two; raises if there are more."""
         index = self.class_index
         if index == "predicted":
             raise BadInput(
-                f"class_index='predicted' needs the predictions, which are not part of these {what.lower()}: take the "
+                "class_index='predicted' needs the predictions, which are not part of these explanations: take the "
                 "rows' own, values[np.arange(len(values)), :, predicted], as an array."
             )
         if index is None and classes <= 2:
             return classes - 1
         if index is None or index >= classes:
             raise BadInput(
-                f"{what} are of {classes} classes: choose one, class_index=0 to {classes - 1}; got {index!r}."
+                f"Explanations are of {classes} classes: choose one, class_index=0 to {classes - 1}; got {index!r}."
             )
         return index
 
