@@ -58,8 +58,6 @@ class ArchiveSource:
         Labels in their natural order, if that is not the alphabet's; empty otherwise.
     files : tuple of str
         What is added to the address for each file that is downloaded.
-    in_paper : bool
-        Whether the paper used the data set.
     """
 
     url: str
@@ -67,12 +65,6 @@ class ArchiveSource:
     content: str
     classes: tuple[Any, ...] = ()
     files: tuple[str, ...] = ("",)
-    in_paper: bool = True
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses of all that is downloaded."""
-        return tuple(self.url + file for file in self.files)
 
 
 def content_of(table: "pd.DataFrame") -> str:
@@ -102,8 +94,8 @@ def _member(archive: bytes, name: str) -> bytes:
                 if member.filename.rpartition("/")[2] == name:
                     file = opened.open(member)
                     return _bounded(gzip.open(file) if name.endswith(".gz") else file, name)
-            inner = [member for member in opened.infolist() if member.filename.endswith(".zip") and content is archive]
-            archives += [_bounded(opened.open(member), member.filename) for member in inner]
+                if member.filename.endswith(".zip") and content is archive:
+                    archives.append(_bounded(opened.open(member), member.filename))
     raise BadInput(f"The archive that was downloaded has no {name}.")
 
 
@@ -114,27 +106,27 @@ def _bounded(opened: Any, name: str) -> bytes:
     return content
 
 
-def _table(archive: bytes, *members: str, **options: Any) -> "pd.DataFrame":
-    """The members of a zip archive, one after the other, as a table; `options` are those of pandas' `read_csv`."""
-    import pandas as pd
-
-    content = b"\n".join(_member(archive, name) for name in members)
-    return pd.read_csv(io.BytesIO(content), skipinitialspace=True, **options).rename(columns={"y": "label"})
-
-
 def _zipped(*members: str, **options: Any) -> Callable[[bytes], "pd.DataFrame"]:
-    return lambda archive: _table(archive, *members, **options)
+    """Reads members of a zip archive, one after the other, as a table; `options` are those of pandas' `read_csv`."""
+
+    def parse(archive: bytes) -> "pd.DataFrame":
+        import pandas as pd
+
+        content = b"\n".join(_member(archive, name) for name in members)
+        return pd.read_csv(io.BytesIO(content), skipinitialspace=True, **options).rename(columns={"y": "label"})
+
+    return parse
 
 
 def _heart(archive: bytes) -> "pd.DataFrame":
-    names = _HEART.split()
-    table = _table(archive, "processed.cleveland.data", names=names, na_values="?", dtype=np.float64)
+    how = {"names": _HEART.split(), "na_values": "?", "dtype": np.float64}
+    table = _zipped("processed.cleveland.data", **how)(archive)
     return table.assign(label=(table["label"] > 0).astype(int))
 
 
 def _adult(archive: bytes) -> "pd.DataFrame":
     how = {"names": _ADULT.split(), "na_values": "?", "keep_default_na": False, "comment": "|"}
-    table = _table(archive, "adult.data", "adult.test", **how)
+    table = _zipped("adult.data", "adult.test", **how)(archive)
     return table.assign(label=table["label"].str.rstrip("."))
 
 
@@ -187,6 +179,5 @@ CATALOG = {
         "e3f272b531f782db237f8b4f53bdf357da90ebbe",
         ("entailment", "neutral", "contradiction"),
         esnli.FILES,
-        in_paper=False,
     ),
 }
