@@ -18,7 +18,7 @@ from faithscope.inputs.axes import shape_of
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.dates import has_zone
 from faithscope.inputs.queries import refuse_query
-from faithscope.inputs.tensors import is_tensor, to_host
+from faithscope.inputs.tensors import to_host
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
 from faithscope.runtime.of_logs import AnswersVerbs
@@ -37,7 +37,12 @@ def read(given: Any, wanted: Wanted) -> Explanations:
     if len(shape_of(given)) > 2:
         return _of_axes(given, wanted)
     if is_frame(given):
-        return _from_frame(given, wanted)
+        names, columns = frame_columns(given)
+        if not columns:
+            raise BadInput("Explanations have no columns: pass at least one.")
+        if all(column.dtype.kind in "biuf" for column in columns):
+            return _matrix(given, wanted)
+        return Records([frame_column(given, j) for j in range(len(columns))], names)
     if isinstance(given, AnswersVerbs):
         raise WrongType(
             "A log came where explanations are taken: read its rows, rows = log.read(), and pass rows.explanations and "
@@ -47,11 +52,11 @@ def read(given: Any, wanted: Wanted) -> Explanations:
         _refuse_unknown([given])
     column = to_vector(given, "Explanations")
     objects = column.dtype == object and len(column)
-    if column.ndim == 1 and objects and is_row(column[0]):
-        return _of_rows(column, wanted)
-    if column.ndim == 1 and objects and all(isinstance(item, set) and all(map(_is_text, item)) for item in column):
-        return Highlights(column)
     if column.ndim == 1:
+        if objects and is_row(column[0]):
+            return _of_rows(column, wanted)
+        if objects and all(isinstance(item, set) and all(map(_is_text, item)) for item in column):
+            return Highlights(column)
         if objects:
             _refuse_unknown(column)
         return Plain(given if has_zone(given) and not objects else column)
@@ -102,15 +107,6 @@ def _refuse_unknown(items: Sequence[Any] | Array) -> None:
         )
 
 
-def _from_frame(frame: Any, wanted: Wanted) -> Explanations:
-    names, columns = frame_columns(frame)
-    if not columns:
-        raise BadInput("Explanations have no columns: pass at least one.")
-    if all(column.dtype.kind in "biuf" for column in columns):
-        return _matrix(frame, wanted)
-    return Records([frame_column(frame, j) for j in range(len(columns))], names)
-
-
 # -- numbers, and which axis is classes -------------------------------------------------------------------------------
 
 
@@ -150,11 +146,9 @@ def _of_axes(given: Any, wanted: Wanted) -> Importances:
     if wanted.class_index is None:
         return wanted.importances(given)
     listed = isinstance(given, list | tuple)
-    values = np.array([_host(item) for item in given]) if listed else _host(given)
-    if values.ndim == 4:
-        wanted.refuse("these are maps of one class", "class_index")
-    if values.ndim > 4:
-        return wanted.importances(values[..., wanted.position(values.shape[-1])])
+    values = np.array([to_host(item) for item in given]) if listed else to_host(given)
+    if values.ndim > 3:
+        return wanted.of_maps(values)
     rows, first, last = values.shape
     features = None if wanted.features is None else len(wanted.features)
     constant = rows > 0 and bool((values[:, :, -1] == values[:1, :, -1]).all())
@@ -172,7 +166,3 @@ def _of_axes(given: Any, wanted: Wanted) -> Importances:
             "one (n_rows, n_features) per class."
         )
     return wanted.of_classes(values)
-
-
-def _host(given: Any) -> Array:
-    return to_host(given) if is_tensor(given) else np.asarray(given)

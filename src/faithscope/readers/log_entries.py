@@ -7,7 +7,7 @@ from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import shorten
-from faithscope.explanations.rule_json import Unreadable, json_value
+from faithscope.explanations.rule_json import Unreadable, json_value, once
 from faithscope.inputs.missing import is_missing
 
 _TRIED = 1000  # rows of which one must hold a judgement; the first may be of cases that failed
@@ -111,17 +111,16 @@ def _in_columns(row: Any) -> Judgements:
 
 def _judged(rows: Sequence[Any], asked: Entry) -> Entries:
     """One entry per judgement, and an empty one per case that lacks the judgement of a judge of others."""
-    answers: tuple[str, ...] = _VALUES if asked.answer is None else (asked.answer, f"feedback.{asked.answer}")
-    instead = ("score",) if asked.answer is None else ()
+    own = asked.answer and (asked.answer, f"feedback.{asked.answer}")
     cases = {row: parts for row, each in enumerate(rows) if (parts := _judgements(each)) is not None}
     judged = [(row, name and str(name), part) for row, parts in cases.items() for name, part in parts]
-    answering = {name for _, name, part in judged if first_field(part, answers) is not None}
+    labeled = {name for _, name, part in judged if first_field(part, _VALUES) is not None}
     told = []
-    if asked.answer is None and any(field(part, "answer") is not None for *_, part in judged):
+    if not own and any(field(part, "answer") is not None for *_, part in judged):
         told.append(_BY_ANSWER)
-    silent = {str(name) for _, name, _ in judged if name not in answering}
-    if instead and silent:
-        told.append(f"evaluations without any label are read as their scores: {shorten(sorted(silent))}")
+    scored = sorted({str(name) for _, name, _ in judged if name not in labeled})
+    if not own and scored:
+        told.append(f"evaluations without any label are read as their scores: {shorten(scored)}")
     names, present = dict.fromkeys(name for _, name, _ in judged), {part[:2] for part in judged}
     whole = [row for row in cases if not _is_judgement(rows[row])]
     judged += [(row, name, {}) for row in whole for name in names if (row, name) not in present]
@@ -131,7 +130,7 @@ def _judged(rows: Sequence[Any], asked: Entry) -> Entries:
         if isinstance(given, str) and asked.input is None:  # samples_df writes who asked
             given = opened(given.removeprefix("user:\n").removesuffix("\n"))
         case = first_field(rows[row], _CASES if asked.id is None else (asked.id,))
-        answer = first_field(part, answers if name in answering else instead)
+        answer = first_field(part, own or (_VALUES if name in labeled else ("score",)))
         found.append(Entry(answer, first_field(part, _WHY), given, case, name, row))
     return found, tuple(told)
 
@@ -206,22 +205,19 @@ def _parts_of(replies: Iterable[Any], asked: Entry) -> list[tuple[Any, Any]]:
 
     Raises if no reply names one of them as usual, and the caller does not say which field it is.
     """
-    objects = [_object(reply) for reply in replies]
+    objects: list[Mapping[str, Any]] = []
+    for reply in replies:
+        try:
+            held = json_value(reply) if isinstance(reply, str) else reply
+        except Unreadable:
+            held = None
+        objects.append(held if isinstance(held, Mapping) else {})
     columns = []
     for given, tiers, what in ((asked.answer, SAID, "answer"), (asked.explanation, EXPLANATIONS, "explanation")):
         columns.append([field(each, given or the_field(list(each), tiers, what) or "") for each in objects])
         if given is None and any(objects) and all(value is None for value in columns[-1]):
             needed(list(next(filter(None, objects))), tiers, what)
     return list(zip(*columns, strict=True))
-
-
-def _object(reply: Any) -> Mapping[str, Any]:
-    """The only object of JSON in a reply; empty if there is none, or if there are several."""
-    try:
-        held = json_value(reply) if isinstance(reply, str) else reply
-    except Unreadable:
-        return {}
-    return held if isinstance(held, Mapping) else {}
 
 
 # -- the fields of whatever holds a row of a log, what they are usually called, and the texts of messages -------------
@@ -253,11 +249,11 @@ def first_field(thing: Any, names: Iterable[str]) -> Any:
 
 
 def opened(value: Any) -> Any:
-    """What the JSON text of an object or a list holds; anything else as it is."""
+    """What the JSON text of an object or a list holds, each key once; anything else as it is."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     try:
-        return json.loads(value)
+        return json.loads(value, object_pairs_hook=once)
     except (ValueError, RecursionError):
         return value
 
@@ -318,9 +314,10 @@ def input_text(given: Any) -> str | None:
     if isinstance(messages, list) and messages and all(has(message, "role", "content") for message in messages):
         asked = [message for message in messages if field(message, "role") == "user"] or messages
         return "\n".join(filter(None, map(text_of, asked)))
-    if isinstance(given, Mapping) and len(given) == 1 and isinstance(next(iter(given.values())), str):
-        return str(next(iter(given.values())))
-    return given if given is None or isinstance(given, str) else written(given)
+    parts = list(given.values()) if isinstance(given, Mapping) else [given]
+    if len(parts) == 1 and isinstance(parts[0], str):
+        return parts[0]
+    return None if given is None else written(given)
 
 
 def written(value: Any) -> str:

@@ -170,7 +170,7 @@ def read_rationales(
             raise UnknownName(
                 f"No row of the log holds anything in the field {given!r}, {option}=. {hint(given, fields)}"
             )
-    kept, dropped = _present(_of_name(listed, name), nulls)
+    kept, dropped = _kept(listed, name, nulls)
     return _assembled(kept, (*remarks, *dropped), index_of(thing) if is_frame(thing) else None)
 
 
@@ -183,7 +183,13 @@ def _log_rows(thing: Any) -> list[Any]:
         return _log_rows(_read_file(Path(thing)))
     refuse_query(thing, "Rationales")
     if is_frame(thing):
-        return _table_rows(thing)
+        names, index = frame_names(thing), index_of(thing)
+        if len(set(names)) < len(names):
+            raise BadInput(f"Two columns are called {max(names, key=names.count)!r}: rename one of them.")
+        columns = {name: _items(frame_column(thing, j)) for j, name in enumerate(names)}
+        if index is not None and isinstance(index.name, str):
+            columns.setdefault(index.name, index.tolist())
+        return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     if isinstance(thing, list | tuple) or (isinstance(thing, np.ndarray) and thing.ndim == 1):
         return list(thing)
     if hasattr(thing, "to_pylist") or hasattr(thing, "to_list"):  # a column of records
@@ -198,17 +204,6 @@ def _log_rows(thing: Any) -> list[Any]:
         f"Rationales came as {type(thing).__module__}.{type(thing).__qualname__}, which is not known here: pass a list "
         "of dicts with input, answer and explanation, a table, or the path of a file."
     )
-
-
-def _table_rows(frame: Any) -> list[dict[str, Any]]:
-    names = frame_names(frame)
-    if len(set(names)) < len(names):
-        raise BadInput(f"Two columns are called {max(names, key=names.count)!r}: rename one of them.")
-    columns = {name: _items(frame_column(frame, j)) for j, name in enumerate(names)}
-    index = index_of(frame)
-    if index is not None and isinstance(index.name, str) and index.name not in columns:
-        columns[index.name] = index.tolist()
-    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
 def _items(column: Any) -> list[Any]:
@@ -232,7 +227,7 @@ def _read_file(path: Path) -> Any:
             f"{_OTHERS.get(ending, '')}."
         )
     try:
-        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        content = path.read_bytes()
     except (OSError, ValueError) as why:
         raise BadInput(f"The file {str(path)!r} cannot be read ({why}): pass the path of a log.") from None
     try:
@@ -241,7 +236,7 @@ def _read_file(path: Path) -> Any:
         rows = []
     for number, line in enumerate(content.split(b"\n"), 1):
         try:
-            rows += [json.loads(line.decode(), object_pairs_hook=once)] if line.strip() else []
+            rows += [json.loads(line.decode("utf-8-sig"), object_pairs_hook=once)] if line.strip() else []
         except (ValueError, RecursionError) as problem:
             why = "it nests too deeply" if isinstance(problem, RecursionError) else problem
             raise BadInput(
@@ -254,30 +249,25 @@ def _read_file(path: Path) -> Any:
 # -- which entries are measured: those of one name, with an answer and a rationale ------------------------------------
 
 
-def _of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
-    """The entries of one name: the one asked for, or the only one that has rationales."""
-    names = list(dict.fromkeys(entry.name for entry in listed if entry.name is not None))
-    telling = list(dict.fromkeys(entry.name for entry in listed if entry.explanation is not None))
-    if name is None:
-        if len(telling) > 1:
-            shown = ", ".join("nobody" if each is None else repr(each) for each in telling[:12])
-            first = next(filter(None, telling))
-            raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={first!r}.")
-        name = next(iter(telling or names), None)
-    elif name not in names:
+def _kept(entries: Sequence[Entry], name: str | None, nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
+    """The entries of one name, the one asked for or the only one with rationales, that are whole; a remark on others."""
+    names = list(dict.fromkeys(entry.name for entry in entries if entry.name is not None))
+    telling = list(dict.fromkeys(entry.name for entry in entries if entry.explanation is not None))
+    if name is not None and name not in names:
         raise UnknownName(f"The log holds no rationales by {name!r}. {hint(name, names)}")
-    return [entry for entry in listed if entry.name == name]
-
-
-def _present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
-    """The entries with an answer and a rationale, and a remark on the others."""
-    kept = [entry for entry in listed if entry.answer is not None and entry.explanation is not None]
-    if len(kept) == len(listed):
-        return kept, ()
-    count = f"{len(listed) - len(kept):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
+    if name is None and len(telling) > 1:
+        shown = ", ".join("nobody" if each is None else repr(each) for each in telling[:12])
+        such = next(filter(None, telling))
+        raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={such!r}.")
+    name = name or next(iter(telling or names), None)
+    listed = [entry for entry in entries if entry.name == name]
+    whole = [entry for entry in listed if entry.answer is not None and entry.explanation is not None]
+    if len(whole) == len(listed):
+        return whole, ()
+    count = f"{len(listed) - len(whole):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
     if nulls == "key":
-        return list(listed), (f'{count} were kept, with an empty rationale or the answer "{_MISSING}"',)
-    if not kept:
+        return listed, (f'{count} were kept, with an empty rationale or the answer "{_MISSING}"',)
+    if not whole:
         raise BadInput(f"The log has {count}, so no row is left to measure: read one that holds both.")
     if nulls == "error":
         first = next(entry for entry in listed if entry.answer is None or entry.explanation is None)
@@ -287,7 +277,7 @@ def _present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[st
             f"The log has {count}; the first is row {first.row}, without {what}: "
             'pass nulls="drop" to leave such rows out.'
         )
-    return kept, (f"{count} were left out",)
+    return whole, (f"{count} were left out",)
 
 
 # -- entries as Rationales --------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """read(): whatever a caller holds as `Explanations`; as_explanations(): the same, at every door of the package."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,10 +9,10 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.rule_json import once
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
+from faithscope.readers.log_entries import opened
 from faithscope.readers.wanted import ClassIndex, Wanted
 
 _CHANGED = (
@@ -104,14 +103,10 @@ def _is_empty(item: Any) -> bool:
 
 
 def _opened(item: Any) -> Any:
-    """What the JSON text of an object, or of a list of them, holds, each key once; anything else as it is."""
-    if not isinstance(item, str) or item.lstrip()[:1] not in ("{", "["):
-        return item
-    try:
-        held = json.loads(item, object_pairs_hook=once)
-    except (ValueError, RecursionError):
-        return item
-    return held if isinstance(held, dict) or (held and all(isinstance(each, dict) for each in held)) else item
+    """What the JSON text of an object, or of a list of them, holds; anything else as it is."""
+    held = opened(item) if isinstance(item, str) else item
+    objects = isinstance(held, list) and held and all(isinstance(each, dict) for each in held)
+    return held if isinstance(held, dict) or objects else item
 
 
 def _alike(items: Iterable[Any], library: str, recognizes: Callable[[Any], bool]) -> list[Any]:
@@ -139,12 +134,12 @@ def _interpret(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     if local.explanation_type != "local":
         raise BadInput("This explanation of InterpretML is a global one: pass ebm.explain_local(X), one per row.")
     held = local.data(-1)["specific"]
-    names = [str(name) for name in held[0]["names"]]
+    names = list(map(str, held[0]["names"]))
     scores = np.array([np.asarray(row["scores"], np.float64) for row in held])
     if scores.ndim < 3:
         scores, told = wanted.of_two(scores)
         return wanted.importances(scores, names, *told)
-    titles = [str(label) for label in held[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
+    titles = list(map(str, held[0].get("meta", {}).get("label_names", range(scores.shape[2]))))
     outputs = scores.sum(axis=1) + np.array([np.sum(row["extra"]["scores"], axis=0) for row in held])
     return wanted.of_classes(scores, names, titles, outputs)
 

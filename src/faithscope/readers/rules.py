@@ -226,9 +226,11 @@ def read_calibrated(rows: Sequence[Any], wanted: Wanted) -> Explanations:
             "These are alternative or fast explanations, which are no rules that hold on the rows that they explain: "
             "pass factual ones, explainer.explain_factual(X)."
         )
-    names = [str(name) for name in rows[0].get_explainer().feature_names]
-    values = {key: np.array([float(row.prediction[key]) for row in rows]) for key in ("predict", "low", "high")}
-    claimed = claims({"prediction": values.pop("predict"), **values, "width": values["high"] - values["low"]})
+    names = list(map(str, rows[0].get_explainer().feature_names))
+    predicted, low, high = (
+        np.array([float(row.prediction[key]) for row in rows]) for key in ("predict", "low", "high")
+    )
+    claimed = claims({"prediction": predicted, "low": low, "high": high, "width": high - low})
     which = "all conditions" if wanted.top is None else f"the {wanted.top} conditions that weigh most"
     printed = Printed(names, f"the rule of a row joins {which} of its explanation, without their weights")
     conditions: list[list[Triple]] = []

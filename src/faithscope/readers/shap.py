@@ -45,10 +45,7 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     if values.ndim == 3:
         known = titles is not None and not isinstance(titles, str) and len(titles) == values.shape[2]
         return wanted.of_classes(values, names, list(map(str, titles)) if known else None, _outputs(values, bases))
-    if values.ndim == 4:
-        wanted.refuse("these are maps of one class", "class_index")
-        return wanted.importances(values)
-    return wanted.importances(values[..., wanted.position(values.shape[-1])])
+    return wanted.of_maps(values)
 
 
 def _of_one_row(row: Any) -> Array:

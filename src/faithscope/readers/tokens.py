@@ -68,12 +68,13 @@ def _joined(pieces: Sequence[str], numbers: Sequence[float]) -> list[tuple[str, 
     marked = any(piece.startswith(_STARTS) for piece in pieces)
     spaced = not marked and any(piece != piece.rstrip() for piece in pieces)  # shap leaves the space after a word
     words: list[tuple[str, float]] = []
-    for place, (piece, number) in enumerate(zip(pieces, numbers, strict=True)):
+    ended = True
+    for piece, number in zip(pieces, numbers, strict=True):
+        glued, ended = spaced and not ended, piece != piece.rstrip()
         if _SPECIAL.fullmatch(piece.strip()):
             continue
         text = piece.strip().removeprefix(_CONTINUES).lstrip("".join(_STARTS))
-        later = piece.startswith(_CONTINUES) or (marked and not piece.startswith(_STARTS))
-        later = later or (spaced and place > 0 and pieces[place - 1] == pieces[place - 1].rstrip())
+        later = glued or piece.startswith(_CONTINUES) or (marked and not piece.startswith(_STARTS))
         if later and words:
             words[-1] = words[-1][0] + text, words[-1][1] + number
         else:

@@ -121,6 +121,13 @@ class Wanted:
         told = (f"importances are those of class {titles[place]}",) if self.class_index is None and classes == 2 else ()
         return left.importances(values[:, :, place], names, *remarks, *told, label=label_named(titles[place]))
 
+    def of_maps(self, values: Array) -> Importances:
+        """The importances of maps with two axes and channels, (n, ...), or of the class wanted of several, last."""
+        if values.ndim > 4:
+            return self.importances(values[..., self.position(values.shape[-1])])
+        self.refuse("these are maps of one class", "class_index")
+        return self.importances(values)
+
     def position(self, classes: int) -> int:
         """The position of the class wanted of so many: by default class 1 of two; raises if there are more."""
         index = self.class_index
