@@ -120,10 +120,8 @@ def _matrix(values: Any, wanted: Wanted) -> Importances:
             return _of_axes(array.reshape(len(array), classes, -1), wanted)
         if not rest and classes == 1 and len(array) and (array[:, -1] == array[0, -1]).all():
             values, remarks = array[:, :-1], (_BIAS,)
-    read = wanted.importances(values)
-    turned, told = wanted.of_two(read.values)
-    note = () if read.names else _bias_note(read.values)
-    return read._with(values=turned, remarks=(*remarks, *told, *note))
+    read = wanted.of_one(values, None, *remarks)
+    return read if read.names else read._with(remarks=(*read.remarks, *_bias_note(read.values)))
 
 
 def _bias_note(values: Array) -> tuple[str, ...]:

@@ -143,7 +143,14 @@ _REPLY_PARTS = ("choices", "output", "content", "message")
 
 def _recorded(rows: Sequence[Any], asked: Entry) -> Entries:
     """One entry per record, whose answer and explanation are fields, or in a reply that is JSON."""
-    known = _fields(rows)
+    records = [row if isinstance(row, Mapping) else getattr(row, "__dict__", None) for row in rows]
+    if None in records:
+        odd = records.index(None)
+        raise BadInput(
+            f"Row {odd} is no record with fields ({type(rows[odd]).__name__}): pass dicts with input, answer and "
+            "explanation, a table, or the path of a file of them."
+        )
+    known = list(dict.fromkeys(str(name) for record in records for name in record or ()))
     given, case = asked.input or the_field(known, INPUTS, "input"), asked.id or the_field(known, IDS, "id")
     chats = any(has(row, "messages") or has(row, "custom_id") for row in rows)
     explanation = asked.explanation or (None if chats else the_field(known, EXPLANATIONS, "explanation"))
@@ -167,18 +174,6 @@ def _recorded(rows: Sequence[Any], asked: Entry) -> Entries:
         asking = _messages(record)[1] if asked.input is None else []
         found.append(Entry(answer, why, asking or field(record, given or ""), field(record, case or ""), row=row))
     return found, ()
-
-
-def _fields(rows: Sequence[Any]) -> list[str]:
-    """The fields of all records, in order of appearance."""
-    records = [row if isinstance(row, Mapping) else getattr(row, "__dict__", None) for row in rows]
-    if None in records:
-        odd = records.index(None)
-        raise BadInput(
-            f"Row {odd} is no record with fields ({type(rows[odd]).__name__}): pass dicts with input, answer and "
-            "explanation, a table, or the path of a file of them."
-        )
-    return list(dict.fromkeys(str(name) for record in records for name in record or ()))
 
 
 def _messages(row: Any) -> tuple[list[Any], list[Any]]:

@@ -100,7 +100,7 @@ class Rationales:
             raise BadInput(
                 f"The input of row {odd} is no dict of features ({seen}): pass the table of rows that you have."
             )
-        return pd.DataFrame([dict(given) for given in rows])
+        return pd.DataFrame(list(map(dict, rows)))
 
 
 def read_rationales(
@@ -250,7 +250,7 @@ def _read_file(path: Path) -> Any:
 
 
 def _kept(entries: Sequence[Entry], name: str | None, nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
-    """The entries of one name, the one asked for or the only one with rationales, that are whole; a remark on others."""
+    """The whole entries of one name, asked for or the only one with rationales; and a remark on the others."""
     names = list(dict.fromkeys(entry.name for entry in entries if entry.name is not None))
     telling = list(dict.fromkeys(entry.name for entry in entries if entry.explanation is not None))
     if name is not None and name not in names:

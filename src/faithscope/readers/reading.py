@@ -135,10 +135,9 @@ def _interpret(rows: Sequence[Any], wanted: Wanted) -> Explanations:
         raise BadInput("This explanation of InterpretML is a global one: pass ebm.explain_local(X), one per row.")
     held = local.data(-1)["specific"]
     names = list(map(str, held[0]["names"]))
-    scores = np.array([np.asarray(row["scores"], np.float64) for row in held])
+    scores = np.array([row["scores"] for row in held], np.float64)
     if scores.ndim < 3:
-        scores, told = wanted.of_two(scores)
-        return wanted.importances(scores, names, *told)
+        return wanted.of_one(scores, names)
     titles = list(map(str, held[0].get("meta", {}).get("label_names", range(scores.shape[2]))))
     outputs = scores.sum(axis=1) + np.array([np.sum(row["extra"]["scores"], axis=0) for row in held])
     return wanted.of_classes(scores, names, titles, outputs)

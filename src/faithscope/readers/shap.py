@@ -40,8 +40,7 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
         label = label_named(titles)
         if label is not None:
             wanted.refuse(f"these explanations speak of {label!r}", "class_index")
-        values, told = wanted.of_two(values)
-        return wanted.importances(values, names, *told, label=label)
+        return wanted.of_one(values, names, label=label)
     if values.ndim == 3:
         known = titles is not None and not isinstance(titles, str) and len(titles) == values.shape[2]
         return wanted.of_classes(values, names, list(map(str, titles)) if known else None, _outputs(values, bases))

@@ -144,15 +144,18 @@ class Wanted:
             )
         return index
 
-    def of_two(self, values: Array) -> tuple[Array, tuple[str, ...]]:
-        """One number per feature as that of the class wanted of two, and how it was read: class 0 turns the sign."""
+    def of_one(
+        self, values: Any, names: Sequence[str] | None = None, *remarks: str, label: str | None = None
+    ) -> Importances:
+        """One number per feature as that of the class wanted of two: class 0 turns the sign."""
+        read = self.importances(values, names, *remarks, label=label)
         if self.class_index is None:
-            return values, ()
+            return read
         if self.class_index not in (0, 1):
             self.refuse("there is one number per feature, of one class or of class 1 of two", "class_index")
-        how = "as they are" if self.class_index else "with the other sign"
+        how, turned = ("as they are", read.values) if self.class_index else ("with the other sign", 0 - read.values)
         told = f"importances were taken for those of class 1 of two, and read {how} for class {self.class_index}"
-        return (values if self.class_index else 0 - values), (told,)
+        return read._with(values=turned, remarks=(*remarks, told))
 
     def _chosen(self, values: Array, names: Sequence[str] | None) -> tuple[Array, Sequence[str] | None]:
         """The features that the caller asks for, along the second axis, and their names."""
