@@ -106,28 +106,26 @@ def _bounded(opened: Any, name: str) -> bytes:
     return content
 
 
-def _zipped(*members: str, **options: Any) -> Callable[[bytes], "pd.DataFrame"]:
-    """Reads members of a zip archive, one after the other, as a table; `options` are those of pandas' `read_csv`."""
+def _zipped(*members: str, label: Callable[[Any], Any] | None = None, **how: Any) -> Callable[[bytes], "pd.DataFrame"]:
+    """Reads members of a zip archive, one after the other, as a table.
+
+    Parameters
+    ----------
+    *members : str
+    label : callable, optional
+        From the last column to the labels, if it holds them in another form.
+    **how
+        As pandas' `read_csv` takes it.
+    """
 
     def parse(archive: bytes) -> "pd.DataFrame":
         import pandas as pd
 
         content = b"\n".join(_member(archive, name) for name in members)
-        return pd.read_csv(io.BytesIO(content), skipinitialspace=True, **options).rename(columns={"y": "label"})
+        table = pd.read_csv(io.BytesIO(content), skipinitialspace=True, **how).rename(columns={"y": "label"})
+        return table if label is None else table.assign(label=label(table["label"]))
 
     return parse
-
-
-def _heart(archive: bytes) -> "pd.DataFrame":
-    how = {"names": _HEART.split(), "na_values": "?", "dtype": np.float64}
-    table = _zipped("processed.cleveland.data", **how)(archive)
-    return table.assign(label=(table["label"] > 0).astype(int))
-
-
-def _adult(archive: bytes) -> "pd.DataFrame":
-    how = {"names": _ADULT.split(), "na_values": "?", "keep_default_na": False, "comment": "|"}
-    table = _zipped("adult.data", "adult.test", **how)(archive)
-    return table.assign(label=table["label"].str.rstrip("."))
 
 
 def _rt_polarity(archive: bytes) -> "pd.DataFrame":
@@ -145,7 +143,17 @@ def _rt_polarity(archive: bytes) -> "pd.DataFrame":
 
 
 CATALOG = {
-    "heart": ArchiveSource(f"{_UCI}/45/heart+disease.zip", _heart, "3213139a06f386631cd436d63e610507401f4e38"),
+    "heart": ArchiveSource(
+        f"{_UCI}/45/heart+disease.zip",
+        _zipped(
+            "processed.cleveland.data",
+            names=_HEART.split(),
+            na_values="?",
+            dtype=np.float64,
+            label=lambda narrowed: (narrowed > 0).astype(int),
+        ),
+        "3213139a06f386631cd436d63e610507401f4e38",
+    ),
     "chess": ArchiveSource(
         f"{_UCI}/23/chess+king+rook+vs+king.zip",
         _zipped("krkopt.data", names=_CHESS.split()),
@@ -162,7 +170,19 @@ CATALOG = {
         _zipped("bank-full.csv", sep=";", keep_default_na=False),
         "3526aef23eb4e7325a9e802ed78b9bcc7db461c1",
     ),
-    "adult": ArchiveSource(f"{_UCI}/2/adult.zip", _adult, "6740e34f9f0289431e2de3ca59e36cc7dcf82c29"),
+    "adult": ArchiveSource(
+        f"{_UCI}/2/adult.zip",
+        _zipped(
+            "adult.data",
+            "adult.test",
+            names=_ADULT.split(),
+            na_values="?",
+            keep_default_na=False,
+            comment="|",
+            label=lambda income: income.str.rstrip("."),
+        ),
+        "6740e34f9f0289431e2de3ca59e36cc7dcf82c29",
+    ),
     "covtype": ArchiveSource(
         f"{_UCI}/31/covertype.zip",
         _zipped("covtype.data.gz", names=_COVTYPE, dtype=np.int32),
