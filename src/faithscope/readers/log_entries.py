@@ -162,12 +162,13 @@ def _recorded(rows: Sequence[Any], asked: Entry) -> Entries:
     else:
         explanation = explanation or needed(known, EXPLANATIONS, "explanation")
         decided = asked.answer or needed(known, ANSWERS, "answer")
-        other = "label" if {"label", "score"} <= set(known) else the_field(known, ANSWERS[1:], "answer")
-        if asked.answer is None and decided.strip().lower() == "answer" and other is not None:  # as a judge's label
-            raise BadInput(
-                f"{decided!r} and {other!r} may both hold the answer that is explained, and one of them may be what is "
-                f"right: say which, such as answer={other!r}."
-            )
+        if asked.answer is None and decided.strip().lower() == "answer":  # perhaps the truth
+            other = "label" if {"label", "score"} <= set(known) else the_field(known, ANSWERS[1:], "answer")
+            if other is not None:
+                raise BadInput(
+                    f"{decided!r} and {other!r} may both hold the answer that is explained, and one of them may be "
+                    f"what is right: say which, such as answer={other!r}."
+                )
         parts = [(field(row, decided), field(row, explanation)) for row in rows]
     found = []
     for row, (record, (answer, why)) in enumerate(zip(rows, parts, strict=True)):

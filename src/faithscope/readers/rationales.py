@@ -238,9 +238,9 @@ def _read_file(path: Path) -> Any:
         try:
             rows += [json.loads(line.decode("utf-8-sig"), object_pairs_hook=once)] if line.strip() else []
         except (ValueError, RecursionError) as problem:
-            why = "it nests too deeply" if isinstance(problem, RecursionError) else problem
+            told = "it nests too deeply" if isinstance(problem, RecursionError) else problem
             raise BadInput(
-                f"Line {number:,} of {path.name} is no JSON in UTF-8 ({why}): mend it, or leave it out if the log was "
+                f"Line {number:,} of {path.name} is no JSON in UTF-8 ({told}): mend it, or leave it out if the log was "
                 "cut short."
             ) from None
     return rows

@@ -9,7 +9,6 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.tokenizers import split_lower_words, split_words
-from faithscope.inputs.array_types import Array
 from faithscope.inputs.tensors import to_host
 from faithscope.readers.wanted import Wanted
 
@@ -18,7 +17,7 @@ _SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK|BOS|EOS)\]|<[^<>\s]*>|<\|[^|]*
 _STARTS = ("Ġ", "▁")  # before the first piece of a word, in byte-pair and SentencePiece vocabularies
 _CONTINUES = "##"  # before a later piece of a word, in WordPiece vocabularies
 
-Parts = tuple[Iterable[str], Array]  # the tokens of one text, and a number for each, or one per class
+Parts = tuple[Iterable[str], Any]  # the tokens of one text, and an array of a number for each, or of one per class
 
 
 def highlighted(texts: Iterable[Parts], wanted: Wanted) -> Highlights:
@@ -43,7 +42,7 @@ def highlighted(texts: Iterable[Parts], wanted: Wanted) -> Highlights:
     return Highlights(largest, split_lower_words if lower else split_words)._with(remarks=(remark,))
 
 
-def _weighed(row: int, pieces: list[str], given: Array, wanted: Wanted) -> dict[str, float]:
+def _weighed(row: int, pieces: list[str], given: Any, wanted: Wanted) -> dict[str, float]:
     """Every word of a text with the sum of its tokens' numbers, in the order of the text."""
     numbers = np.asarray(given, np.float64)
     if numbers.ndim == 2:
