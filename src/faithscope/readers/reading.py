@@ -9,6 +9,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
+from faithscope.explanations.rule_json import is_structured
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
@@ -104,7 +105,7 @@ def _is_empty(item: Any) -> bool:
 
 def _opened(item: Any) -> Any:
     """What the JSON text of an object, or of a list of them, holds; anything else as it is."""
-    held = opened(item) if isinstance(item, str) else item
+    held = opened(item)
     objects = isinstance(held, list) and held and all(isinstance(each, dict) for each in held)
     return held if isinstance(held, dict) or objects else item
 
@@ -162,6 +163,6 @@ READERS: tuple[Reader, ...] = (  # the first that recognizes the first row reads
     ("ferret", _having("tokens", "scores", "explainer"), partial(_texts, tokens.ferret)),
     ("inseq", _having("source_attributions", "target"), partial(_texts, tokens.inseq)),
     ("interpreto", _having("elements", "attributions"), partial(_texts, tokens.interpreto)),
-    ("conditions", rules.are_conditions, rules.read_conditions),
+    ("conditions", is_structured, rules.read_conditions),
     ("mappings", pairs.recognizes, pairs.read),
 )

@@ -11,7 +11,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations, claims
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.rule_json import is_structured, structured_rules
+from faithscope.explanations.rule_json import structured_rules
 from faithscope.explanations.rule_text import BOUNDS, ROUNDED, Triple, parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import split_lower_words, split_words
@@ -275,12 +275,6 @@ def read_pyxai(rows: Sequence[Any], wanted: Wanted) -> Explanations:
 
 
 # -- conditions as dicts -------------------------------------------------------------------------------------------
-
-
-def are_conditions(item: Any) -> bool:
-    """Whether these are conditions as dicts, {"feature", "op", "value"}; lists of three are read otherwise."""
-    holds = isinstance(item, Mapping) or (isinstance(item, list) and any(isinstance(each, Mapping) for each in item))
-    return holds and is_structured(item)
 
 
 def read_conditions(rows: Sequence[Any], wanted: Wanted) -> Explanations:
