@@ -17,7 +17,12 @@ _LONGEST_SETTING, _LONGEST_TAG = 500, 5000  # characters that every server takes
 
 def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, prefix: str) -> str:
     """Write a result to a run and return the id of the run: the one named, the active one, or a new one."""
-    mlflow = _imported()
+    try:
+        mlflow = import_module("mlflow")
+    except ModuleNotFoundError as error:
+        if error.name != "mlflow":
+            raise
+        raise MissingExtra("to_mlflow needs MLflow, which is not installed: pip install mlflow-skinny.") from None
     for what, given in {"prefix": prefix, "run_id": run_id or ""}.items():
         if not isinstance(given, str):
             raise WrongType(f"{what} must be a text; got {type(given).__name__}.")
@@ -35,15 +40,6 @@ def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, pref
             f"MLflow did not take the result: {reason}. If the run holds another result already, log it to another "
             "run, or under another prefix, such as prefix='second'."
         ) from error
-
-
-def _imported() -> Any:
-    try:
-        return import_module("mlflow")
-    except ModuleNotFoundError as error:
-        if error.name != "mlflow":
-            raise
-        raise MissingExtra("to_mlflow needs MLflow, which is not installed: pip install mlflow-skinny.") from None
 
 
 def _write(mlflow: Any, run: str, told: dict[str, Any], card: Card, page: str, prefix: str) -> str:
