@@ -168,7 +168,7 @@ class ExplainerAgreement(Shareable):
     def pair(self, a: str, b: str) -> PairAgreement:
         """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
         for pair in self.pairs:
-            if {pair.a, pair.b} == {a, b}:
+            if isinstance(a, str) and isinstance(b, str) and {pair.a, pair.b} == {a, b}:
                 return pair
         raise UnknownName(f"{a!r} and {b!r} are no two of these explainers: {', '.join(map(repr, self.explainers))}.")
 
@@ -285,6 +285,7 @@ def explainer_agreement(
             f"{type(explanations).__name__}."
         )
     raw = {name: read(f"Explanations of {visible(name)!r}", given) for name, given in text_names(explanations).items()}
+    _refuse_alone(raw)
     labels = {f"explanations of {visible(name)}": each for name, each in raw.items()}
     same_length(**{name: len(each) for name, each in labels.items()})
     rows = Sample.checked(next(iter(raw.values())), None, None, weights, clusters)
@@ -295,8 +296,7 @@ def measure_agreement(
     rows: Sample, raw: Named, discretizer: Any, k: int | None, confidence: float
 ) -> ExplainerAgreement:
     """The agreement of every two explainers on the rows of a sample, whose notes are told."""
-    if len(raw) < 2:
-        raise BadInput(f"Agreement takes at least two explainers; got {len(raw)}.")
+    _refuse_alone(raw)
     counted = rows.counted()
     if counted is not rows:
         raw = {name: each.take(np.flatnonzero(rows.weight)) for name, each in raw.items()}
@@ -324,6 +324,11 @@ def measure_agreement(
         confidence=float(confidence),
         notes=counted.notes,
     )
+
+
+def _refuse_alone(raw: Named) -> None:
+    if len(raw) < 2:
+        raise BadInput(f"Agreement takes at least two explainers; got {len(raw)}.")
 
 
 class _Compared(NamedTuple):
