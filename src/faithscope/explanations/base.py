@@ -104,12 +104,12 @@ class Explanations(ABC):
 
     def join(self, other: Self) -> Self:
         """These explanations, then the other ones."""
-        self.check_comparable(other)
-        self._need_rows(len(self) + len(other))
-        columns = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in self._per_row}
-        claims = [each.claimed for each in (self, other) if each.claimed is not None]
+        first, second = self._aligned(other)
+        first._need_rows(len(first) + len(second))
+        columns = {name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in self._per_row}
+        claims = [each.claimed for each in (first, second) if each.claimed is not None]
         alike = len(claims) == 2 and claims[0].dtype == claims[1].dtype
-        return self._with(
+        return first._with(
             **columns,
             index=joined(self.index, other.index),
             remarks=tuple(dict.fromkeys([*self.remarks, *other.remarks])),
@@ -123,8 +123,13 @@ class Explanations(ABC):
 
     def locate(self, wanted: "Explanations") -> Ints:
         """The position of each wanted explanation among these distinct ones; -1 if it is not among them."""
-        self.check_comparable(wanted)
-        return locate(self.key, wanted.key)
+        first, second = self._aligned(wanted)
+        return locate(first.key, second.key)
+
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
+        """Both in one representation, in which equal ones have equal keys; raises if none can ever be equal."""
+        self.check_comparable(other)
+        return self, other
 
     def check_comparable(self, other: "Explanations") -> None:
         """Raise if the other explanations can never equal these, being of another kind."""

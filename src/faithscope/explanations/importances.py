@@ -161,7 +161,7 @@ class Importances(Explanations):
         return type(self), self.values.shape[1], self.form
 
     def join(self, other: Self) -> Self:
-        both = super().join(self._with_my_order(other))
+        both = super().join(other)
         return both._with(
             names=self.names or other.names,
             error=max(self.error, other.error),
@@ -172,8 +172,8 @@ class Importances(Explanations):
             doubt=self.doubt or other.doubt,
         )
 
-    def locate(self, wanted: Explanations) -> Ints:
-        return super().locate(self._with_my_order(wanted))
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
+        return super()._aligned(self._with_my_order(other))
 
     def _with_my_order(self, other: Any) -> Any:
         """The other importances with their features in this order, if both name the same ones; else as they are."""

@@ -68,19 +68,15 @@ class Plain(Explanations):
         return visible(readable(self.values[row]))
 
     def join(self, other: Self) -> Self:
-        first, second = self._alike(other)
-        both = super(Plain, first).join(second)
+        both = super().join(other)
         if both.values.dtype == object:
             refuse_mixed(both.values, "Explanations")
         return both
 
-    def locate(self, wanted: Explanations) -> Ints:
-        known, others = self._alike(wanted)
-        return super(Plain, known).locate(others)
-
-    def _alike(self, other: Any) -> tuple[Self, Any]:
-        """Both in one representation: as Python objects if their types differ, since 2**53 + 1 is not a float."""
-        if type(self) is not type(other) or self.values.dtype == other.values.dtype:
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
+        """Both as Python objects if their types differ, since 2**53 + 1 is not a float."""
+        self.check_comparable(other)
+        if self.values.dtype == other.values.dtype:
             return self, other
         return self._with(values=self.values.astype(object)), other._with(values=other.values.astype(object))
 

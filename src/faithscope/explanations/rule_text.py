@@ -2,7 +2,7 @@
 
 ::
 
-    rule       =  "true"  |  "everything"  |  conditions
+    rule       =  "true"  |  "everything"  |  "nothing"  |  conditions
     conditions =  condition { ( "and" | "&" | "," | ";" ) condition }
     condition  =  test [ "or missing" ]  |  "(" conditions ")" [ "or missing" ]
     test       =  feature operator value  |  number order feature order number
@@ -61,7 +61,7 @@ _TURNED = {"<": ">", ">": "<"}
 ANY_OF = {"==": "in", "!=": "not in"}  # before a list
 NUMBER = r"[+-]?(?:inf(?![\w.\-])|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _TYPED = re.compile(rf"{WRITTEN}|{NUMBER}|true|True|false|False|missing")  # read as something other than a text
-_ALL = {"true", "everything"}  # a rule that covers all rows
+_WHOLE: dict[str, list[Triple]] = {"true": [], "everything": [], "nothing": [NEVER]}  # rules in one word
 _VALUES = {"true": True, "false": False, "missing": None}
 
 
@@ -147,35 +147,33 @@ def _rounded(value: float) -> str:
     return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
 
 
-def told(feature: str, written: Sequence[Triple], *, or_missing: bool = False) -> str:
-    """What a condition asks of its feature, as people read it: two bounds in one, 3 < age <= 7.
+def told(triples: Sequence[Triple]) -> str:
+    """What conditions on one feature ask of it, as people read it: two bounds in one, 3 < age <= 7.
 
     Bounds are rounded if nothing else is asked, and none of them would look alike.
 
     Examples
     --------
-    >>> told("age", [("age", ">", 3.0), ("age", "<=", 37.123456789)]), told("odd; --", [("", "==", "37")])
+    >>> told([("age", ">", 3.0), ("age", "<=", 37.123456789)]), told([("odd; --", "==", "37")])
     ('3 < age <= 37.12346', '"odd; --" == "37"')
     """
-    name = shown_name(feature)
-    several = [value if isinstance(value, tuple) else (value,) for *_, value in written]
-    values = {value for values in several for value in values}
-    alone = all(operator in BOUNDS for _, operator, _ in written)
+    name, or_missing = shown_name(triples[0][0]), triples[0][1].endswith(OR_MISSING)
+    asked = [(sign.removesuffix(OR_MISSING), it if isinstance(it, tuple) else (it,)) for _, sign, it in triples]
+    values = {value for _, held in asked for value in held}
+    alone = all(sign in BOUNDS for sign, _ in asked)
     texts = {value: _written(value, bare=True, rounded=alone) for value in values}
     if len(set(texts.values())) < len(texts):
         texts = {value: _written(value, bare=True) for value in values}
-    bounds = [(_shown_operator(sign, end, texts[end]), texts[end]) for _, sign, end in written if sign in BOUNDS]
-    parts = [f"{name} {operator} {text}" for operator, text in bounds]
+    bounds = [(_shown_operator(sign, end, texts[end]), texts[end]) for sign, (end, *_) in asked if sign in BOUNDS]
+    parts = [f"{name} {sign} {text}" for sign, text in bounds]
     if len(bounds) == 2:
         (above, low), (below, high) = bounds
         parts = [f"{low} {above.replace('>', '<')} {name} {below} {high}"]
-    parts += [
-        f"{name} is {_ASKS[operator]}"
-        if held == (None,)
-        else f"{name} {_joined(operator, map(texts.__getitem__, held))}"
-        for (_, operator, _), held in zip(written, several, strict=True)
-        if operator not in BOUNDS
-    ]
+    for sign, held in asked:
+        if held == (None,):
+            parts.append(f"{name} is {_ASKS[sign]}")
+        elif sign not in BOUNDS:
+            parts.append(f"{name} {_joined(sign, map(texts.__getitem__, held))}")
     text = " and ".join(parts)
     return text if not or_missing else f"({text}){OR_MISSING}" if len(parts) > 1 else text + OR_MISSING
 
@@ -276,8 +274,8 @@ def rule_reader(features: Iterable[str] | None = None) -> Callable[[str], list[T
             raise WrongType(f"A rule must be a text; got {text!r} ({type(text).__name__}).")
         if text.lstrip().startswith("["):
             return _parse_json(text)
-        if text.strip() in _ALL:
-            return []
+        if text.strip() in _WHOLE:
+            return [*_WHOLE[text.strip()]]
         parser = _Parser(text, set(listed), both, test, bare)
         triples = parser.conjunction(0)
         if not parser.match(r"\s*\Z"):
@@ -416,7 +414,6 @@ def to_value(bare: str) -> Any:
 # -- one text per row, printed by this package, by lime or by anchor-exp ----------------------------------------------
 
 
-_NOTHING = "nothing"  # what `describe` prints for a rule that no row satisfies
 ROUNDED = "bounds are as printed, to 2 decimals, so that a rule may not cover the row that it explains"
 _PRINTED_BOUND = re.compile(rf"[<>≤≥]=?\s*({NUMBER})|({NUMBER})\s*[<>≤≥]")
 _TWO_DECIMALS = re.compile(r"[+-]?\d+\.\d\d")
@@ -446,7 +443,7 @@ def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[list[Tri
             )
         pieces = [piece for piece in pieces if piece.strip()]
         try:
-            parts = [[NEVER] if piece.strip() == _NOTHING else read(piece) for piece in pieces]
+            parts = list(map(read, pieces))
         except BadInput as problem:
             raise type(problem)(f"Rules, row {row}: {problem}") from None
         conditions.append([triple for triples in parts for triple in triples])

@@ -189,14 +189,13 @@ class Rules(Conjunctions):
             )
 
     def join(self, other: Self) -> Self:
-        first, second = self._over_one_list(other)
+        both = super().join(other)
         tree = self.tree if self.tree == other.tree else None
-        both = super(Rules, first).join(second)
         return both._with(tree=tree, categories=joined_categories(self.categories, other.categories))
 
-    def locate(self, wanted: Explanations) -> Ints:
-        first, second = self._over_one_list(wanted)
-        return super(Rules, first).locate(second)
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
+        first, second = self._over_one_list(other)
+        return super(Rules, first)._aligned(second)
 
     def _over_one_list(self, other: Any) -> tuple[Self, Any]:
         """Both over the same features if a list of features is only that of names in order of appearance.

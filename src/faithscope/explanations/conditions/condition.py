@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -86,30 +86,23 @@ class Condition:
         if self.among is not None:
             values = (*self.among, None) if self.missing else self.among
             return [(self.feature, "==", values[0]) if len(values) == 1 else (self.feature, "in", values)]
+        tests: list[tuple[str, Any]] = [*self.bounds()]
+        if self.without:
+            tests.append(("!=", self.without[0]) if len(self.without) == 1 else ("not in", self.without))
         suffix = OR_MISSING * self.missing
-        return [(feature, operator + suffix, value) for feature, operator, value in self._present()]
+        return [(self.feature, operator + suffix, value) for operator, value in tests or [("!=", None)]]
 
     def bounds(self) -> list[tuple[str, Bound]]:
         """Its bounds, each with its operator."""
         below = [(">" if self.low_open else ">=", self.low)] if self.low > -inf or self.low_open else []
         return below + ([("<" if self.high_open else "<=", self.high)] if self.high < inf or self.high_open else [])
 
-    def _present(self) -> list[Triple]:
-        """What it asks of a value that is not missing."""
-        written: list[Triple] = [(self.feature, *bound) for bound in self.bounds()]
-        if self.without:
-            single = len(self.without) == 1
-            written.append((self.feature, "!=" if single else "not in", self.without[0] if single else self.without))
-        return written or [(self.feature, "!=", None)]
-
     def __str__(self) -> str:
         """The condition as `rule_text.parse_rule` reads it; bounds of more than eight digits are rounded to seven.
 
         For numbers of seven digits or fewer the text means what the condition means: ``x <= 3.99999976`` is ``x < 4``.
         """
-        if self.among is not None:
-            return "nothing" if self.never else told(self.feature, self.triples())
-        return told(self.feature, self._present(), or_missing=self.missing)
+        return "nothing" if self.never else told(self.triples())
 
 
 NOTHING = Condition(-1, "", among=())  # the only part of the conjunction that is never true
@@ -139,9 +132,8 @@ def _all_of(conditions: list[Condition]) -> Condition:
         )
     low, low_open = max((part.low, part.low_open) for part in conditions)
     high, closed = min((part.high, not part.high_open) for part in conditions)
-    lists = [part.among for part in conditions if part.among is not None]
-    allowed = [set(values) for values in lists[1:]]
-    among = tuple(value for value in lists[0] if all(value in values for values in allowed)) if lists else None
+    lists = [set(part.among) for part in conditions if part.among is not None]
+    among = tuple(sorted(set.intersection(*lists))) if lists else None
     without = tuple(sorted({value for part in conditions for value in part.without}))
     missing = all(part.missing for part in conditions)
     position, feature = conditions[0].position, conditions[0].feature
@@ -150,23 +142,22 @@ def _all_of(conditions: list[Condition]) -> Condition:
 
 def canonical(given: Condition) -> Condition:
     """The same condition in the form that all conditions with its meaning share."""
-    ruled_out = set(given.without)
-    low, high, low_open, high_open = given.low, given.high, given.low_open, given.high_open
-    only: tuple[Value, ...] | None = None
-    if not low < high:
-        only = () if low > high or low_open or high_open or low in ruled_out else (low,)
-    if given.among is not None:
-        only = tuple(value for value in given.among if value not in ruled_out and _within(given, value))
+    low, high, ruled_out, only = given.low, given.high, set(given.without), given.among
+    if only is None and not low < high:
+        only = (low,) if low == high else ()
     if only is not None:
-        return Condition(given.position, given.feature, among=only, missing=given.missing)
-    ends = low_open or low in ruled_out, high_open or high in ruled_out
+        among = tuple(value for value in only if value not in ruled_out and _within(given, value))
+        return Condition(given.position, given.feature, among=among, missing=given.missing)
+    ends = given.low_open or low in ruled_out, given.high_open or high in ruled_out
     without = tuple(value for value in given.without if isinstance(value, str) or low < value < high)
     return Condition(given.position, given.feature, low, high, *ends, None, without, given.missing)
 
 
 def _within(given: Condition, value: Value) -> bool:
-    above = isinstance(value, str) or (given.low, given.low_open) <= (value, False)
-    return above and (isinstance(value, str) or (value, given.high_open) <= (given.high, False))
+    """Whether a value lies within the bounds; a text has none."""
+    if isinstance(value, str):
+        return True
+    return (given.low, given.low_open) <= (value, False) and (value, given.high_open) <= (given.high, False)
 
 
 def family_of(value: Value) -> str:
@@ -202,28 +193,29 @@ def to_condition(position: int, feature: str, operator: str, value: Any) -> Cond
     '3 < age <= 7'
     """
     plain = operator.removesuffix(OR_MISSING) if isinstance(operator, str) else ""
+    missing, asked = plain != operator, dict[str, Any]()
     if plain in BOUNDS:
-        bound, is_open = _bound(feature, plain, value), "=" not in plain
-        asked = (
-            Condition(position, feature, high=bound, high_open=is_open)
-            if "<" in plain
-            else Condition(position, feature, low=bound, low_open=is_open)
-        )
-        asked = asked if -inf < bound < inf else canonical(asked)
+        end = "high" if "<" in plain else "low"
+        asked = {end: _bound(feature, plain, value), f"{end}_open": "=" not in plain}
     elif plain == "between":
         ends = members(value)
         if ends is None or len(ends) != 2:
             raise BadInput(f"between on feature {feature!r} needs (low, high); got {value!r}.")
-        low, high = (_bound(feature, plain, end) for end in ends)
-        asked = canonical(Condition(position, feature, low, high))
-    elif plain in ANY_OF:
-        asked = _among(position, feature, ANY_OF[plain], [value])
-    elif plain in ANY_OF.values():
-        asked = _among(position, feature, plain, members(value))
+        asked = {name: _bound(feature, plain, end) for name, end in zip(("low", "high"), ends, strict=True)}
+    elif plain in ANY_OF or plain in ANY_OF.values():
+        given = [value] if plain in ANY_OF else members(value)
+        if given is None:
+            raise WrongType(f"{feature} {plain} takes several values: pass a list of them.")
+        values = {_value(feature, plain, item) for item in given if not is_missing(item)}
+        if len(set(map(family_of, values))) > 1:
+            raise WrongType(f"{feature} {plain} {given!r} mixes values of several kinds: a feature holds one.")
+        out = plain in ("!=", "not in")
+        asked = {"without" if out else "among": tuple(sorted(values))}
+        missing |= not out and any(map(is_missing, given))
     else:
         known = ", ".join((*BOUNDS, *ANY_OF, *ANY_OF.values(), "between"))
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is unknown. Known are: {known}.")
-    return replace(asked, missing=True) if plain != operator else asked
+    return canonical(Condition(position, feature, missing=missing, **asked))
 
 
 def _bound(feature: str, operator: str, value: Any) -> Bound:
@@ -236,17 +228,6 @@ def _bound(feature: str, operator: str, value: Any) -> Bound:
             "datetime, not its text."
         )
     return number
-
-
-def _among(position: int, feature: str, operator: str, given: list[Any] | None) -> Condition:
-    if given is None:
-        raise WrongType(f"{feature} {operator} takes several values: pass a list of them.")
-    values = tuple({_value(feature, operator, item) for item in given if not is_missing(item)})
-    if len(set(map(family_of, values))) > 1:
-        raise WrongType(f"{feature} {operator} {given!r} mixes values of several kinds: a feature holds one.")
-    if operator == "in":
-        return Condition(position, feature, among=tuple(sorted(values)), missing=any(map(is_missing, given)))
-    return canonical(Condition(position, feature, without=tuple(sorted(values))))
 
 
 def _value(feature: str, operator: str, given: Any) -> Value:

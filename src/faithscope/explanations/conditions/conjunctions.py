@@ -43,18 +43,11 @@ class Shared(Explanations):
     def item(self, row: int) -> Any:
         return self.conjunction(row)
 
-    def join(self, other: Self) -> Self:
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
         self.check_comparable(other)
         both, numbers = number_conjunctions([*self.distinct, *other.distinct])
-        split = len(self.distinct)
-        own = self._with(codes=numbers[:split][self.codes], distinct=both)
-        return super(Shared, own).join(other._with(codes=numbers[split:][other.codes], distinct=both))
-
-    def locate(self, wanted: Explanations) -> Ints:
-        self.check_comparable(wanted)
-        assert isinstance(wanted, Shared)
-        place = {self.conjunction(row): row for row in range(len(self))}
-        return np.array([place.get(parts, -1) for parts in wanted.distinct], np.int64)[wanted.codes]
+        own, others = np.split(numbers, [len(self.distinct)])
+        return self._with(codes=own[self.codes], distinct=both), other._with(codes=others[other.codes], distinct=both)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

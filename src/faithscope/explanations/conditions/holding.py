@@ -38,11 +38,8 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
         The rows that are asked about, in their order: the column itself, or some of it.
     """
     family = condition.family
-    if family is None:
-        mask = np.zeros(len(arranged.values), bool) if condition.among == () else ~arranged.missing
-        return mask | arranged.missing if condition.missing else mask
-    row = column.stray(family)
-    if row is not None:
+    row = None if family is None else column.stray(family)
+    if family is not None and row is not None:
         seen = column.values[row]
         kind = f"{type(seen).__name__}{' with a time zone' * column.zoned}"
         raise WrongType(
@@ -50,25 +47,22 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
             f"row {row}, which {str(condition)!r} would compare with {with_article(family)}. Convert the column or the "
             "condition."
         )
-    if family == "text":
-        mask = _among_texts(condition, arranged)
+    if family is None:
+        mask = np.full(len(arranged.values), condition.among is None)
+    elif family == "text":
+        codes, places = arranged.coded
+        listed = [places[value] for value in condition.among or condition.without if value in places]
+        table = np.full(len(places) + 1, condition.among is None)
+        table[listed] = condition.among is not None
+        mask = table[codes]
     elif condition.among is not None:
         mask = reduce(np.logical_or, (_compare(arranged, "==", value) for value in condition.among))
     else:
         tests = [*(("!=", value) for value in condition.without), *condition.bounds()]
         mask = reduce(np.logical_and, (_compare(arranged, *test) for test in tests))
-    if family != "text" and (family != "number" or not (condition.bounds() or condition.among)):
-        mask &= ~arranged.missing  # a missing date has some number, and NaN differs from everything
+    if family != "number" or not (condition.bounds() or condition.among):
+        mask &= ~arranged.missing  # a missing date or text has some number, and NaN differs from everything
     return mask | arranged.missing if condition.missing else mask
-
-
-def _among_texts(condition: Condition, column: Column) -> Bools:
-    codes, places = column.coded
-    known = [places[value] for value in condition.among or condition.without if value in places]
-    table = np.full(len(places) + 1, condition.among is None)
-    table[known] = condition.among is not None
-    table[-1] = False  # a missing value has code -1
-    return table[codes]
 
 
 def _compare(column: Column, operator: str, value: Any) -> Bools:
@@ -104,10 +98,9 @@ def decoded(column: Column, texts: Mapping[int, str]) -> Column:
     """
     if not texts or column.family not in ("number", "") or column.values.dtype == bool:
         return column
-    pairs = zip(column.values.tolist(), column.missing.tolist(), strict=True)
-    stands = {code: texts.get(int(code)) if code == int(code) else None for code in column.coded[1]}
-    words = {code: f"\0{code}" if text is None else text for code, text in stands.items()}
-    return Column(column.name, to_objects([None if gone else words[value] for value, gone in pairs]))
+    codes, places = column.coded
+    words = [texts.get(code, f"\0{code}") for code in places]
+    return Column(column.name, to_objects([*words, None])[codes])
 
 
 def joined_categories(first: Categories, second: Categories) -> Categories:
