@@ -108,7 +108,7 @@ def _smallest(distances: Floats, k: int) -> Ints:
 
 
 def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: Ints, size: int) -> None:
-    wrong = next((i for i, members in enumerate(distinct) if members and int(members[-1]) >= size), None)  # type: ignore[call-overload]
+    wrong = next((i for i, members in enumerate(distinct) if members and int(members[-1]) >= size), None)
     if wrong is not None:
         row = int((codes == wrong).argmax())
         raise BadInput(

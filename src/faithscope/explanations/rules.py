@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -203,23 +203,22 @@ class Rules(Conjunctions):
         Such a list differs from one set of rules to the next, though the columns that they name are the same.
         """
         theirs = getattr(other, "features", self.features)
-        lists = [
-            each.features for each in (self, other) if self.features != theirs and each.positional and each.features
-        ]
+        lists = [each.features for each in (self, other) if each.positional and each.features]
+        if self.features == theirs or len(lists) == 2:
+            return self, other
         features = lists[0] if lists else tuple(dict.fromkeys([*self.features, *theirs]))
-        if self.features == theirs or len(lists) == 2 or not {*self.features, *theirs} <= set(features):
+        if not {*self.features, *theirs} <= set(features):
             return self, other
         return self._over(features, bool(lists)), other._over(features, bool(lists))
 
     def _over(self, features: Names, positional: bool) -> Self:
         """The same rules over these features, in this order."""
         places = {name: place for place, name in enumerate(features)}
-
-        def placed(condition: Any) -> Any:
-            return condition if condition == NOTHING else replace(condition, position=places[condition.feature])
-
-        distinct = tuple(conjoin(map(placed, conjunction)) for conjunction in self.distinct)
-        return self._with(distinct=distinct, features=features, positional=positional)
+        moved = (
+            [each if each == NOTHING else replace(each, position=places[each.feature]) for each in conjunction]
+            for conjunction in self.distinct
+        )
+        return self._with(distinct=tuple(map(conjoin, moved)), features=features, positional=positional)
 
     def describe(self, row: int) -> str:
         parts = list(map(str, self.conjunction(row)))
@@ -238,25 +237,25 @@ class Rules(Conjunctions):
         """One of these conjunctions as (feature, operator, value)."""
         if conjunction == (NOTHING,):
             return [(self.features[0], "in", ()) if self.features else NEVER]
-        return [triple for condition in cast("tuple[Condition, ...]", conjunction) for triple in condition.triples()]
+        return [triple for condition in conjunction for triple in condition.triples()]
 
     def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
-        rows, places = self._located({c.position: c for c in conditions if c.position >= 0}, X)
+        rows, places = self._located({c.position: c for c in conditions if c != NOTHING}, X)
         known: dict[int, tuple[Column, Column]] = {}
         numbers: Sequence[int] = range(len(conditions))
         if order is not None:  # one column after the other, so that only one at a time is held in this order
             numbers = sorted(numbers, key=lambda number: conditions[number].position)
         for number in numbers:
-            position = conditions[number].position
-            if position < 0:
+            asked = conditions[number]
+            if asked == NOTHING:
                 yield number, np.zeros(len(rows) if order is None else len(order), bool)
                 continue
-            if position not in known:
-                column = decoded(rows.column(places[position]), self.categories.get(self.features[position], {}))
+            if asked.position not in known:
+                column = decoded(rows.column(places[asked.position]), self.categories.get(asked.feature, {}))
                 if order is not None:
                     known.clear()
-                known[position] = column, column if order is None else column.take(order)
-            yield number, holds(conditions[number], *known[position])
+                known[asked.position] = column, column if order is None else column.take(order)
+            yield number, holds(asked, *known[asked.position])
 
     def _located(self, needed: Mapping[int, Condition], X: Any) -> tuple[Rows, Mapping[int, int]]:
         """The rows, and which of their columns each feature that is needed is."""

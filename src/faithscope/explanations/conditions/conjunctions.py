@@ -1,7 +1,7 @@
 """Explanations that are sets of parts: each is kept once, and shared by the rows that were given it."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.grouping import Column
 
 Postings = tuple[Ints, Ints]  # pairs: numbers of conditions, and the rows on which they hold
-Conjunction = tuple[Hashable, ...]  # its parts in one canonical order
+Conjunction = tuple[Any, ...]  # its parts, all of them hashable, in one canonical order
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -1,14 +1,13 @@
 """Which rows lie within a radius of which centers, tile by tile: by products, and exactly for pairs left in doubt."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.distances.metrics import paired, pairwise
-from faithscope.explanations.distances.near import Near
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.runtime.memory import need
 
@@ -18,6 +17,27 @@ Products = NDArray[np.floating[Any]]
 _TILE = 2**18  # pairs of a tile, so that their products stay in cache
 _DOUBTS = {kind: (float(np.finfo(kind).eps) / 2, float(np.finfo(kind).tiny)) for kind in (np.float32, np.float64)}
 _DOUBTFUL = 64  # a tile with more than 1 doubtful pair in so many is computed exactly
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Centers that cover the rows within their radius: coverage by distance, on whatever device it is counted.
+
+    Parameters
+    ----------
+    centers, rows : (m, d) and (n, d) arrays
+    radii : (m,) array
+    metric : str or callable
+        By its name in SciPy, if it has one.
+    open : bool
+        Whether a row at the radius itself is not covered.
+    """
+
+    centers: Floats
+    rows: Floats
+    radii: Floats
+    metric: Any
+    open: bool = False
 
 
 class Tiles:
