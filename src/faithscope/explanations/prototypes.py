@@ -18,6 +18,7 @@ from faithscope.inputs.numbers import to_matrix
 
 _LARGEST = 2**62
 _BLOCK = 2**22  # distances at a time
+_FARTHEST = np.finfo(np.float64).max
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -50,7 +51,7 @@ class Prototypes(Shared):
         self._fill(codes=codes, distinct=distinct, index=index_of(indices))
         if points is not None:
             self._fill(points=Points.of(points, metric))
-            _refuse_beyond(distinct, codes, len(self.points or ()))
+            self._refuse_beyond()
 
     @property
     def kind(self) -> str:
@@ -68,11 +69,19 @@ class Prototypes(Shared):
             )
 
     def join(self, other: Self) -> Self:
-        both = super().join(other)
         points = self.points if self.points is not None else other.points
-        if points is not None:
-            _refuse_beyond(both.distinct, both.codes, len(points))
-        return both._with(points=points)
+        both = super().join(other)._with(points=points)
+        both._refuse_beyond()
+        return both
+
+    def _refuse_beyond(self) -> None:
+        """Raise if a row names a prototype that is none of the points."""
+        for code, indices in enumerate(self.distinct):
+            if self.points is not None and indices and indices[-1] >= len(self.points):
+                raise BadInput(
+                    f"Row {(self.codes == code).argmax()} names prototype {indices[-1]}, but there are only "
+                    f"{len(self.points):,} points, counted from 0."
+                )
 
     def nearest(self, X: Any, k: int) -> "Prototypes":
         """The k prototypes nearest to each row; among equally near ones the earlier."""
@@ -98,22 +107,11 @@ class Prototypes(Shared):
 
 def _smallest(distances: Floats, k: int) -> Ints:
     """The columns of the k smallest entries of each row; among equal ones the earlier."""
-    if k == 1:
-        return np.asarray(distances.argmin(axis=1))[:, None]
-    chosen = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    farthest = np.take_along_axis(distances, chosen, axis=1).max(axis=1, keepdims=True)
-    tied = np.flatnonzero((distances <= farthest).sum(axis=1) > k)
-    chosen[tied] = np.argsort(distances[tied], axis=1, kind="stable")[:, :k]
-    return np.asarray(chosen)
-
-
-def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: Ints, size: int) -> None:
-    wrong = next((i for i, members in enumerate(distinct) if members and int(members[-1]) >= size), None)
-    if wrong is not None:
-        row = int((codes == wrong).argmax())
-        raise BadInput(
-            f"Row {row} names prototype {distinct[wrong][-1]}, but there are only {size:,} points, counted from 0."
-        )
+    left, chosen = np.minimum(distances, _FARTHEST), distances.argmin(axis=1)[:, None]
+    while chosen.shape[1] < k:
+        np.put_along_axis(left, chosen[:, -1:], np.inf, axis=1)
+        chosen = np.column_stack([chosen, left.argmin(axis=1)])
+    return chosen
 
 
 def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], Ints]:

@@ -12,10 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from faithscope.errors import BadInput
-from faithscope.explanations.base import several
+from faithscope.explanations.base import members, several
 from faithscope.explanations.conditions.condition import conjoin, to_condition
 from faithscope.explanations.rule_text import ANY_OF, BOUNDS, NEVER, SPELLINGS, Triple, to_value
 from faithscope.explanations.rules import Rules
@@ -114,10 +112,11 @@ def is_structured(value: Any) -> bool:
 def triples_of(value: Any) -> list[Triple]:
     """The conditions of one rationale, as (feature, operator, value); raises `Unreadable` if it holds anything else."""
     items = _items(value)
-    odd = [items] if not isinstance(items, list | tuple) else [item for item in items if not _is_condition(item)]
-    if odd:
-        raise Unreadable(f"{repr(odd[0])[:60]} is no condition, and no list of conditions under one key")
-    return list(map(_triple, items))
+    listed = members(items)
+    for item in [items] if listed is None else listed:
+        if not _is_condition(item):
+            raise Unreadable(f"{repr(item)[:60]} is no condition, and no list of conditions under one key")
+    return list(map(_triple, listed or ()))
 
 
 def _triple(item: Mapping[str, Any]) -> Triple:
@@ -178,10 +177,7 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
         return triples, notes, ""
 
     cached = cache(read)  # texts may come many times
-    answers = [
-        cached(given) if isinstance(given, str) else read(given.tolist() if isinstance(given, np.ndarray) else given)
-        for given in rationales
-    ]
+    answers = [(cached if isinstance(given, str) else read)(given) for given in rationales]
     problems = {row: why for row, (_, _, why) in enumerate(answers) if why}
     remarks = [*remarks_on(problems, len(answers), unreadable, _ADVICE)]
     changed = Counter(note for _, notes, _ in answers for note in notes)

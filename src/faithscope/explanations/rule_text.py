@@ -431,25 +431,23 @@ def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[list[Tri
     if isinstance(rows, str):
         raise WrongType(f"Rules are a list with one text per row; got the text {rows!r}: pass [{rows!r}].")
     read, conditions, texts = cache(rule_reader(features)), list[list[Triple]](), set[str]()
-    empty = weighed = 0
+    empty, weighed = 0, False
     for row, item in enumerate(to_items(rows, "Rules, one text per row,")):
         given = list(item) if isinstance(item, list | tuple) else [item]
-        pairs = bool(given) and all(isinstance(it, list | tuple) and len(it) == 2 and is_real(it[1]) for it in given)
-        pieces = [text for text, _ in given] if pairs else given
+        pieces = [it[0] if isinstance(it, list | tuple) and len(it) == 2 and is_real(it[1]) else it for it in given]
         if not all(isinstance(piece, str) for piece in pieces):
             raise WrongType(
                 f"Rules, row {row}: a rule is a text, or a list of one text per condition; got {item!r}. A rule that "
                 "covers every row is 'everything'."
             )
+        weighed |= pieces != given
         pieces = [piece for piece in pieces if piece.strip()]
         try:
-            parts = list(map(read, pieces))
+            conditions.append([triple for piece in pieces for triple in read(piece)])
         except BadInput as problem:
             raise type(problem)(f"Rules, row {row}: {problem}") from None
-        conditions.append([triple for triples in parts for triple in triples])
         texts.update(pieces)
         empty += not pieces
-        weighed += pairs
     bounds = [left or right for text in texts for left, right in _PRINTED_BOUND.findall(text)]
     remarks = [ROUNDED] if bounds and all(map(_TWO_DECIMALS.fullmatch, bounds)) else []
     remarks += [f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"] if empty else []
