@@ -17,7 +17,6 @@ from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.dates import Moment
 from faithscope.inputs.grouping import group
-from faithscope.inputs.hints import hint
 
 
 def alike_rules(marks: Array, names: Names | None, X: Any, bins: int, known: Any = None) -> Rules:
@@ -62,7 +61,10 @@ def alike_rules(marks: Array, names: Names | None, X: Any, bins: int, known: Any
             cells[rows, j], conditions[j] = _binned(column, known_column, position, bins, rows)
     numbers, first = group((cells,))
     rows, features = np.nonzero(cells[first])
-    parts = [conditions[j][cell - 1] for j, cell in zip(features.tolist(), cells[first[rows], features].tolist(), strict=True)]
+    parts = [
+        conditions[j][cell - 1]
+        for j, cell in zip(features.tolist(), cells[first[rows], features].tolist(), strict=True)
+    ]
     ends = np.searchsorted(rows, np.arange(len(first) + 1)).tolist()
     return Rules(numbers, tuple(tuple(parts[a:b]) for a, b in pairwise(ends)), columns.names)._labelled(X)
 
@@ -72,14 +74,12 @@ def _places(columns: Rows, names: Names | None, width: int) -> Ints:
     by_position = names is None or not columns.named or names == default_names(width)
     if by_position and width == len(columns.names):
         return np.arange(width)
-    known = {name: place for place, name in enumerate(columns.names)}
-    odd = [name for name in names or [""] if name not in known]
-    if names is None or odd:
+    if names is None:
         raise BadInput(
-            f"Importances are of {width} features and X has {len(columns.names)} columns, {odd[0]!r} not among them: "
-            f"pass rows with the columns that importances are of. {hint(odd[0], columns.names)}"
+            f"Importances are of {width} features and X has {len(columns.names)} columns: pass rows with the columns "
+            "that importances are of."
         )
-    return np.array([known[name] for name in names], np.int64)
+    return np.array([columns.place(name, f"importances of {width} features speak of") for name in names], np.int64)
 
 
 def _binned(values: Column, known: Column, position: int, bins: int, rows: Ints) -> tuple[Ints, list[Condition]]:

@@ -89,6 +89,9 @@ class Explanations(ABC):
     def __len__(self) -> int:
         return len(getattr(self, self._per_row[0]))
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Explanations do not change: make others in place of setting {name}.")
+
     def __repr__(self) -> str:
         return f"<{len(self):,} explanations: {visible(self.kind)}>"
 
@@ -172,10 +175,7 @@ def join_all(parts: Sequence[Explanations]) -> Explanations:
 def claims(columns: Mapping[str, Sequence[float] | Floats]) -> Array:
     """Numbers that an explainer says of its own explanations, by name: one structured row per explanation."""
     arrays = [np.asarray(column, np.float64) for column in columns.values()]
-    claimed = np.empty(len(arrays[0]), [(name, np.float64) for name in columns])
-    for name, column in zip(columns, arrays, strict=True):
-        claimed[name] = column
-    return claimed
+    return np.asarray(np.rec.fromarrays(arrays, dtype=[(name, np.float64) for name in columns]))
 
 
 def members(item: Any) -> list[Any] | None:

@@ -1,8 +1,7 @@
 """Counterfactuals: explanations by a nearby point that is predicted otherwise."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from faithscope.inputs.grouping import Column
 from faithscope.visible import visible
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Counterfactuals(Explanations):
     """For each row, a nearby point that the model predicts otherwise.
 
@@ -54,7 +52,7 @@ class Counterfactuals(Explanations):
     metric: Any = "euclidean"
     dates: tuple[bool, ...] = ()
 
-    _per_row = ("points", "originals")
+    _per_row: ClassVar[tuple[str, ...]] = ("points", "originals")
     _settings = ("names", "metric", "dates")
 
     def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
@@ -127,7 +125,7 @@ class Balls(Counterfactuals):
 
     radii: Floats
 
-    _per_row = ("points", "originals", "radii")
+    _per_row = (*Counterfactuals._per_row, "radii")
 
     @property
     def key(self) -> tuple[Column, ...]:

@@ -1,7 +1,6 @@
 """Highlights: words that justify a prediction; they apply to every document that contains all of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any
 
@@ -19,7 +18,6 @@ from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Highlights(Conjunctions):
     """One set of words per row.
 

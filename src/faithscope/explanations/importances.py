@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Self
 
@@ -27,7 +26,6 @@ from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.axes import flattened
 from faithscope.inputs.checks import check_whole, same_length
-from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import Column
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rows import rows_of
@@ -52,7 +50,6 @@ def side_by_side(classes: int, call: str) -> str:
     return f"{told}: measure those of the predicted class, {call}"
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Importances(Explanations):
     """One number for every feature, per row: shape (n_rows, n_features).
 
@@ -245,11 +242,6 @@ class Importances(Explanations):
         """
         same_length(importances=len(self), X=rows_of(X))
         marks, names = self.named(k)
-        if self.shape is not None and names is not None and (cells := len(Rows(X).names)) != len(names):
-            raise BadInput(
-                f"Importances are of {len(names)} regions, and a row of X has {cells:,} cells: pool the rows as well, "
-                f"X=fs.Pool({self.shape})(fs.read(X)).values."
-            )
         rules = alike_rules(marks, names, X, check_whole(bins, "bins", 2), X_train)
         most = int((marks != 0).sum(axis=1).max(initial=0))
         said = f"rows are alike if they share a bin, of at most {bins}, in each of up to {most} named features"
@@ -278,7 +270,6 @@ class Importances(Explanations):
         return f"({', '.join(map(str, np.unravel_index(feature, self.shape)))})"
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Rankings(Importances):
     """The features in order of importance, lowest first: column j holds the feature of rank j.
 

@@ -1,14 +1,13 @@
 """Plain keys and records: explanations that are only equal or different."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from faithscope.explanations.base import Explanations, readable
 from faithscope.inputs.alignment import index_of
-from faithscope.inputs.array_types import Array, Ints, Names
+from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import to_objects, to_vector
 from faithscope.inputs.columns import hold_dates
 from faithscope.inputs.date_numbers import exact_objects
@@ -33,7 +32,6 @@ def exact_column(column: Array, values: Any, what: str) -> Array:
     return column.astype(np.int64) if column.dtype.kind in "iu" else column
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Plain(Explanations):
     """One hashable value per row: a leaf, a word, a tuple, a frozenset.
 
@@ -81,7 +79,6 @@ class Plain(Explanations):
         return self._with(values=self.values.astype(object)), other._with(values=other.values.astype(object))
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Records(Plain):
     """Several named values per row, not all of them numbers; two rows are equal if all their values are.
 

@@ -1,7 +1,6 @@
 """Prototypes: explanations by similar rows, such as the nearest training rows."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,6 @@ _BLOCK = 2**22  # distances at a time
 _FARTHEST = np.finfo(np.float64).max
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Prototypes(Shared):
     """The examples that a prediction was justified by, as a set of their indices.
 
@@ -111,7 +109,7 @@ def _smallest(distances: Floats, k: int) -> Ints:
     while chosen.shape[1] < k:
         np.put_along_axis(left, chosen[:, -1:], np.inf, axis=1)
         chosen = np.column_stack([chosen, left.argmin(axis=1)])
-    return chosen
+    return np.asarray(chosen)
 
 
 def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], Ints]:

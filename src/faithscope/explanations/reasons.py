@@ -1,7 +1,6 @@
 """Reasons: explanations that are free texts, such as the rationales of a language model or of people."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _LONGEST = 160  # characters of a text that are shown
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Reasons(Explanations):
     """One free text per row, in which somebody says why the row got its prediction.
 
@@ -91,7 +89,9 @@ class Reasons(Explanations):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (*self.remarks, *empty_note(int(sum(not text for text in self.folded))))
+        empty = int(sum(not text for text in self.folded))
+        told = (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
+        return self.remarks + told
 
     def to_rules(self, features: Any = None, *, unreadable: str = "error") -> "Rules":
         """The conditions that reasons hold as JSON, as rules, of which sufficiency can be measured.
@@ -152,11 +152,6 @@ class Reasons(Explanations):
 
     def item(self, row: int) -> Any:
         return self.texts[row]
-
-
-def empty_note(empty: int) -> tuple[str, ...]:
-    """A note on so many reasons without a word; none if there are none."""
-    return (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
 
 
 def to_texts(values: Any, what: str) -> Array:

@@ -165,7 +165,9 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
         try:
             for feature, operator, value in triples_of(json_value(given) if isinstance(given, str) else given):
                 if known is not None and feature not in known:
-                    raise Unreadable(f"it is on {feature[:60]!r}, which is not among the features. {hint(feature, known)}")
+                    raise Unreadable(
+                        f"it is on {feature[:60]!r}, which is not among the features. {hint(feature, known)}"
+                    )
                 family = families.get(feature) or ("date" if operator in (*BOUNDS, "between") else "")
                 if isinstance(value, tuple):
                     value = tuple(_typed(item, family, notes) for item in value)

@@ -50,7 +50,6 @@ class Shared(Explanations):
         return self._with(codes=own[self.codes], distinct=both), other._with(codes=others[other.codes], distinct=both)
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Conjunctions(Shared):
     """Conjunctions of conditions: they apply to the rows on which all conditions hold, the empty one to all rows."""
 

@@ -77,8 +77,7 @@ def _gap(x: Floats, y: Floats, width: float) -> Floats:
         gap = np.abs(x - y) / (width or 1.0)
     unknown = np.isnan(gap)
     if unknown.any():  # missing, or infinite
-        alike = (x == y) | (np.isnan(x) & np.isnan(y))
-        gap[unknown] = np.where(np.broadcast_to(alike, gap.shape)[unknown], 0.0, 1.0)
+        gap = np.where(unknown, (x != y) & ~(np.isnan(x) & np.isnan(y)), gap)
     return np.minimum(gap, 1.0)
 
 

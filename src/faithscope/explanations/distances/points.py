@@ -64,9 +64,7 @@ def to_metric(metric: Any, rows: Array, categories: Collection[int] = ()) -> Any
                 f"metric={metric!r} needs complete numbers, and these rows miss {several(missing, 'value', 'values')}: "
                 "use metric='gower', for which missing is a value of its own, or fill them."
             )
-        raise BadInput(
-            f"metric={metric!r} needs numbers, and these rows have categories or dates: use metric='gower'."
-        )
+        raise BadInput(f"metric={metric!r} needs numbers, and these rows have categories or dates: use metric='gower'.")
     return metric
 
 

@@ -136,28 +136,23 @@ def to_tiles(near: Near, radii: Floats | None = None) -> Tiles:
     return ProductTiles(near, radii) if by_products else Tiles(near, radii)
 
 
-def masks_near(near: Near) -> Callable[[int, int], Masks]:
-    """``mask(start, stop)``: which rows lie within their radius of the centers start to stop, (centers, rows)."""
-    tiles, n = to_tiles(near), len(near.rows)
-
-    def mask(start: int, stop: int) -> Masks:
-        inside = np.empty((stop - start, n), bool)
-        step = max(64, _TILE // max(1, stop - start))
-        for begin in range(0, n, step):
-            rows = slice(begin, min(begin + step, n))
-            inside[:, rows] = tiles.masks(slice(start, stop), rows)[0]
-        return inside
-
-    return mask
-
-
 def arranged_masks(near: Callable[[], Near]) -> Callable[[Ints | None], Callable[[int, int], Masks]]:
-    """``arranged(order)`` gives the masks of the rows in that order, or as they come for None."""
+    """``arranged(order)(start, stop)``: which rows, in that order or as they come, lie near centers start to stop."""
 
     def arranged(order: Ints | None) -> Callable[[int, int], Masks]:
         points = near()
         rows = points.rows if order is None else points.rows[order]
         need_distances(points, len(rows))
-        return masks_near(replace(points, rows=rows))
+        tiles = to_tiles(replace(points, rows=rows))
+
+        def mask(start: int, stop: int) -> Masks:
+            inside = np.empty((stop - start, len(rows)), bool)
+            step = max(64, _TILE // max(1, stop - start))
+            for begin in range(0, len(rows), step):
+                part = slice(begin, min(begin + step, len(rows)))
+                inside[:, part] = tiles.masks(slice(start, stop), part)[0]
+            return inside
+
+        return mask
 
     return arranged
