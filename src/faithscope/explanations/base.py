@@ -11,6 +11,7 @@ import numpy as np
 from faithscope.errors import Incompatible
 from faithscope.inputs.alignment import index_of, joined, taken
 from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.chunks import rows_at
 from faithscope.inputs.grouping import Column, group, locate
 from faithscope.runtime.memory import FEWER_ROWS, need
@@ -20,8 +21,9 @@ from faithscope.visible import visible
 class Explanations(ABC):
     """One explanation per row.
 
-    A kind says what makes two explanations equal (`key`) and how one reads (`describe`); the rest follows. `_per_row`
-    names the attributes that hold one entry per row, `_settings` those that all rows share and that a table keeps.
+    A kind says how one explanation reads (`describe`), and what it is made of; the rest follows. `_per_row` names the
+    attributes that hold one entry per row, `_compared` those of them by which explanations are equal, if these are not
+    the first alone, and `_settings` those that all rows share and that a table keeps.
 
     Attributes
     ----------
@@ -48,15 +50,16 @@ class Explanations(ABC):
     claim: str = ""
 
     _per_row: ClassVar[tuple[str, ...]]
+    _compared: ClassVar[tuple[str, ...]] = ()
     _settings: ClassVar[tuple[str, ...]] = ()
 
     @property
-    @abstractmethod
     def key(self) -> tuple[Column, ...]:
         """The columns by which explanations are compared: two rows are equal if they are equal in all of them.
 
         Each column is an array ``(n, w)`` of numbers, or ``(n,)`` of hashable objects.
         """
+        return tuple(_to_column(getattr(self, name)) for name in self._compared or self._per_row[:1])
 
     @property
     @abstractmethod
@@ -79,7 +82,7 @@ class Explanations(ABC):
 
     def item(self, row: int) -> Any:
         """The explanation of one row as a plain value, for a caller's own relation."""
-        return self.key[0][row]
+        return getattr(self, self._per_row[0])[row]
 
     @property
     def scope_key(self) -> tuple[Column, ...]:
@@ -162,6 +165,13 @@ class Explanations(ABC):
         """Set what a kind is made of; only where it is made."""
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
+
+
+def _to_column(values: Array) -> Column:
+    """What a kind holds as a column that `group` takes: rows of objects as tuples, single numbers as rows of one."""
+    if values.ndim == 1:
+        return values if values.dtype == object else values[:, None]
+    return values if values.dtype != object else to_objects(list(map(tuple, values.tolist())))
 
 
 def join_all(parts: Sequence[Explanations]) -> Explanations:

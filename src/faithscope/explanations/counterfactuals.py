@@ -11,7 +11,7 @@ from faithscope.explanations.distances.points import Points, cell_text, to_cells
 from faithscope.explanations.importances import to_names
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
-from faithscope.inputs.arrays import declared_categories, to_objects
+from faithscope.inputs.arrays import declared_categories
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.grouping import Column
@@ -104,10 +104,6 @@ class Counterfactuals(Explanations):
         return self.balls().key
 
     @property
-    def key(self) -> tuple[Column, ...]:
-        return (_rows_key(self.points),)
-
-    @property
     def kind(self) -> str:
         return f"counterfactuals over {self.points.shape[1]} features"
 
@@ -126,12 +122,11 @@ class Balls(Counterfactuals):
     radii: Floats
 
     _per_row = (*Counterfactuals._per_row, "radii")
+    _compared = ("originals", "radii")
 
     @property
-    def key(self) -> tuple[Column, ...]:
-        return (_rows_key(self.originals), self.radii[:, None])
-
-    scope_key = key
+    def scope_key(self) -> tuple[Column, ...]:
+        return self.key
 
     @property
     def kind(self) -> str:
@@ -149,7 +144,3 @@ class Balls(Counterfactuals):
             return centers.take(slice(start, stop)).from_all(rows) < self.radii[start:stop, None]
 
         return mask
-
-
-def _rows_key(rows: Array) -> Column:
-    return rows if rows.dtype != object else to_objects(list(map(tuple, rows.tolist())))

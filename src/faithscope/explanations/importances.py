@@ -26,7 +26,6 @@ from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.axes import flattened
 from faithscope.inputs.checks import check_whole, same_length
-from faithscope.inputs.grouping import Column
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
@@ -115,10 +114,6 @@ class Importances(Explanations):
     def made(cls, values: Array, names: Names | None, form: str, **known: Any) -> Self:
         """Importances that a discretizer made; their values are known to be finite numbers, so they are not checked."""
         return cls.__new__(cls)._with(values=values, names=names, form=form, **known)
-
-    @property
-    def key(self) -> tuple[Column, ...]:
-        return (self.values,)
 
     @property
     def kind(self) -> str:

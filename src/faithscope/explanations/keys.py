@@ -12,7 +12,6 @@ from faithscope.inputs.arrays import to_objects, to_vector
 from faithscope.inputs.columns import hold_dates
 from faithscope.inputs.date_numbers import exact_objects
 from faithscope.inputs.dates import has_zone
-from faithscope.inputs.grouping import Column
 from faithscope.inputs.labels import refuse_mixed, to_keys
 from faithscope.inputs.numbers import refuse_nonfinite
 from faithscope.visible import visible
@@ -20,8 +19,9 @@ from faithscope.visible import visible
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
 
 
-def exact_column(column: Array, values: Any, what: str) -> Array:
-    """Keys that `to_keys` made of values: integers, finite floats, booleans or Python objects."""
+def exact_column(values: Any, what: str) -> Array:
+    """One key per row: integers, finite floats, booleans or Python objects."""
+    column = to_keys(to_vector(values, what), what)
     if column.dtype.kind == "f":
         refuse_nonfinite(column[:, None], what)
     if column.dtype.kind == "m" or hold_dates(column):
@@ -48,19 +48,11 @@ class Plain(Explanations):
     _per_row = ("values",)
 
     def __init__(self, values: Any) -> None:
-        keys = to_keys(to_vector(values, "Explanations"), "Explanations")
-        self._fill(values=exact_column(keys, values, "Explanations"), index=index_of(values))
-
-    @property
-    def key(self) -> tuple[Column, ...]:
-        return (self.values if self.values.dtype == object else self.values[:, None],)
+        self._fill(values=exact_column(values, "Explanations"), index=index_of(values))
 
     @property
     def kind(self) -> str:
         return "plain keys"
-
-    def item(self, row: int) -> Any:
-        return self.values[row]
 
     def describe(self, row: int) -> str:
         return visible(readable(self.values[row]))
@@ -99,12 +91,9 @@ class Records(Plain):
     _settings = ("names",)
 
     def __init__(self, columns: Sequence[Any], names: Sequence[str]) -> None:
-        exact = []
-        for name, column in zip(names, columns, strict=True):
-            what = f"Explanations in column {name!r}"
-            exact.append(exact_column(to_keys(to_vector(column, what), what), column, what))
-        rows = list(zip(*(column.tolist() for column in exact), strict=True))
-        self._fill(values=to_objects(rows), names=tuple(names))
+        pairs = zip(columns, names, strict=True)
+        exact = [exact_column(column, f"Explanations in column {name!r}").tolist() for column, name in pairs]
+        self._fill(values=to_objects(list(zip(*exact, strict=True))), names=tuple(names))
 
     @property
     def kind(self) -> str:

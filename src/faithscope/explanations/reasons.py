@@ -12,7 +12,7 @@ from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.folding import fold
-from faithscope.inputs.grouping import Column, group
+from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.visible import visible
 
@@ -56,7 +56,7 @@ class Reasons(Explanations):
     form: str = ""
 
     _settings = ("form",)
-    _per_row = ("texts", "folded", "about")
+    _per_row = ("folded", "texts", "about")
 
     def __init__(self, texts: Any, inputs: Any = None) -> None:
         column = to_texts(texts, "Reasons")
@@ -78,10 +78,6 @@ class Reasons(Explanations):
     def inputs(self) -> Array | None:
         """The text that each reason is about; None if none were given."""
         return None if all(item is None for item in self.about) else self.about
-
-    @property
-    def key(self) -> tuple[Column, ...]:
-        return (self.folded,)
 
     @property
     def kind(self) -> str:

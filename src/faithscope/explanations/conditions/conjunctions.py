@@ -9,7 +9,6 @@ import numpy as np
 
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Bools, Ints
-from faithscope.inputs.grouping import Column
 
 Postings = tuple[Ints, Ints]  # pairs: numbers of conditions, and the rows on which they hold
 Conjunction = tuple[Any, ...]  # its parts, all of them hashable, in one canonical order
@@ -31,10 +30,6 @@ class Shared(Explanations):
     distinct: tuple[Conjunction, ...]
 
     _per_row = ("codes",)
-
-    @property
-    def key(self) -> tuple[Column, ...]:
-        return (self.codes[:, None],)
 
     def conjunction(self, row: int) -> Conjunction:
         """The parts of one row's explanation."""
