@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from conditions import conditions
 from faithscope.errors import BadInput
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.explanations.rule_text import SPELLINGS as KNOWN
 from refused import refused
 

@@ -102,8 +102,7 @@ class Explanations(ABC):
         """The explanations of some rows, by position or by a mask."""
         chosen = rows if isinstance(rows, slice) else np.asarray(rows, None if len(rows) else np.int64)
         if not isinstance(chosen, slice):
-            many = int(np.count_nonzero(chosen)) if chosen.dtype == bool else len(chosen)
-            self._need_rows(many)
+            self._need_rows(int(np.count_nonzero(chosen)) if chosen.dtype == bool else len(chosen))
         columns = {name: rows_at(getattr(self, name), chosen) for name in self._per_row}
         claimed = None if self.claimed is None else self.claimed[chosen]
         return self._with(**columns, index=taken(self.index, chosen), claimed=claimed)

@@ -139,8 +139,4 @@ class Balls(Counterfactuals):
         """``mask(start, stop)``: which rows of X lie inside balls start to stop."""
         centers = Points(self.originals, self.metric, self.names)
         rows = centers.sample(X)
-
-        def mask(start: int, stop: int) -> Bools:
-            return centers.take(slice(start, stop)).from_all(rows) < self.radii[start:stop, None]
-
-        return mask
+        return lambda start, stop: centers.take(slice(start, stop)).from_all(rows) < self.radii[start:stop, None]

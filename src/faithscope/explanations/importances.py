@@ -104,11 +104,11 @@ class Importances(Explanations):
             values = values.values
         flat, shape, doubt = flattened(values)
         matrix, columns = to_matrix(flat, "Importances")
-        self._fill(values=matrix, shape=shape, doubt=doubt, index=index_of(given))
+        held: dict[str, Any] = {"shape": shape, "doubt": doubt}
         if isinstance(given, Importances):
-            kept = ("error", "asked", "saved", "label", "shape", "doubt")
-            self._fill(**{name: getattr(given, name) for name in kept})
-        self._fill(names=to_names(names, columns, matrix.shape[1], "Importances"))
+            held = {name: getattr(given, name) for name in ("error", "asked", "saved", "label", "shape", "doubt")}
+        names = to_names(names, columns, matrix.shape[1], "Importances")
+        self._fill(values=matrix, names=names, index=index_of(given), **held)
 
     @classmethod
     def made(cls, values: Array, names: Names | None, form: str, **known: Any) -> Self:
@@ -117,10 +117,10 @@ class Importances(Explanations):
 
     @property
     def kind(self) -> str:
-        what, told = "features", None if self.names is None else shorten(self.names)
+        what, told = "features", shorten(self.names or ())
         if self.shape is not None:
             what, told = "regions" if self.names else "places", " x ".join(map(str, self.shape))
-        what += "" if told is None else f" ({told})"
+        what += told and f" ({told})"
         return f"importances over {self.values.shape[1]} {what}{self.form and ', ' + self.form}"
 
     @property
@@ -170,9 +170,9 @@ class Importances(Explanations):
     def _with_my_order(self, other: Any) -> Any:
         """The other importances with their features in this order, if both name the same ones; else as they are."""
         theirs = getattr(other, "names", None)
-        if not theirs or type(self) is not type(other) or self.names == theirs or len(set(theirs)) < len(theirs):
+        if not theirs or type(self) is not type(other) or self.names == theirs:
             return other
-        if sorted(self.names or ()) != sorted(theirs):
+        if len(set(theirs)) < len(theirs) or sorted(self.names or ()) != sorted(theirs):
             return other
         return other._reordered(np.array([theirs.index(name) for name in self.names or ()]))._with(names=self.names)
 

@@ -75,7 +75,7 @@ _PLAIN_NAME = re.compile(rf"(?![\s'(\[])(?:{_NO_SIGN}|\({_NO_SIGN}*\)|\[{_NO_SIG
 _JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
 _WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
 _LEAST_SINGLE, _LEAST_OF_LIGHTGBM = 2.0**-149, "1e-35"
-_LISTED = {"in": ("{", "}"), "not in": ("{", "}"), "between": ("[", "]")}
+_LISTED = {"in": "{}", "not in": "{}", "between": "[]"}  # the brackets of their values
 _ASKS = {"==": "missing", "!=": "present"}
 
 
@@ -112,7 +112,7 @@ def _write_condition(feature: Any, operator: str, value: Any) -> str:
 
 def _joined(operator: str, values: Iterable[str]) -> str:
     """An operator with the texts of its values, in brackets if they are a list."""
-    opening, closing = _LISTED.get(operator, ("", ""))
+    opening, closing = _LISTED.get(operator) or ("", "")
     return f"{operator} {opening}{', '.join(values)}{closing}"
 
 
@@ -226,7 +226,8 @@ _IS = rf"is\s+(?:missing|present|not\s+missing){_END}"
 _LISTS = r"(?:not\s+in|in|between)(?=\s*[{\[(])"
 _OPERATOR = rf"(?:{_SIGN}|(?<![\w.\-])(?:{_IS}|{_LISTS}))"
 _BARE_NAME = r'(?![\s(])(?:(?!\s+and\s)[^"<>=!≤≥≠{},;&∧])+?'  # up to its operator
-_QUOTED = rf"{_TEXT}|'(?:[^'\\]|\\.)*'(?=\s*(?:\Z|[,;&∧)\]}}]|(?:and|or)\b))"
+_SINGLE = r"'(?:[^'\\]|\\.)*'"
+_QUOTED = rf"{_TEXT}|{_SINGLE}(?=\s*(?:\Z|[,;&∧)\]}}]|(?:and|or)\b))"
 _LIMIT = rf"{WRITTEN}|{NUMBER}"
 _SIGN_INSIDE = rf"\S\s+(?:{_SIGN})|==|\s{_OR}|(?:^|\s)or\s"
 _CLOSING = {"{": "}", "[": r"\]", "(": r"\)"}
@@ -358,7 +359,7 @@ class _Parser:
 
     def name(self, match: "re.Match[str]") -> str:
         name = match["name"]
-        return self.unquoted(name) if name.startswith('"') and name not in self.names else name
+        return str(self.typed(name)) if name.startswith('"') and name not in self.names else name
 
     def several(self, closing: str) -> tuple[Any, ...]:
         """The values of a list in braces, brackets or parentheses."""
@@ -373,42 +374,37 @@ class _Parser:
     def value(self, bare: str) -> Any:
         """A value, quoted or bare."""
         self.match(r"\s*")
-        quoted = self.match(_QUOTED)
-        if quoted is not None:
-            return self.unquoted(quoted[0])
-        start, match = self.place, self.match(bare)
-        text = match[0].strip() if match else ""
-        if not text or re.search(_SIGN_INSIDE, text, re.IGNORECASE):
-            self.place = start
-            raise self.wrong(f"{_VALUE}, or a text without signs, 'and' and 'or'")
-        return self.typed(text)
+        start, match = self.place, self.match(_QUOTED)
+        if match is None:
+            match = self.match(bare)
+            if match is None or not match[0].strip() or re.search(_SIGN_INSIDE, match[0].strip(), re.IGNORECASE):
+                self.place = start
+                raise self.wrong(f"{_VALUE}, or a text without signs, 'and' and 'or'")
+        return self.typed(match[0].strip())
 
-    def typed(self, bare: str) -> Any:
+    def typed(self, written: str) -> Any:
         try:
-            return to_value(bare)
-        except ValueError:
-            self.place -= len(bare)
-            raise self.wrong("a date that there is, or a number with fewer digits") from None
-
-    def unquoted(self, written: str) -> str:
-        if written.startswith("'"):
-            return re.sub(r"\\(.)", r"\1", written[1:-1])
-        try:
-            return str(json.loads(written, strict=False))
+            return to_value(written)
         except ValueError:
             self.place -= len(written)
-            raise self.wrong("a text with no escapes but those of JSON") from None
+            text = "a text with no escapes but those of JSON"
+            bare = "a date that there is, or a number with fewer digits"
+            raise self.wrong(text if written.startswith('"') else bare) from None
 
 
-def to_value(bare: str) -> Any:
-    """What a bare text is: a number, a date, true, false or missing, or else a text; a ValueError if it cannot be."""
-    if not _TYPED.fullmatch(bare):
-        return bare
-    if bare.lower() in _VALUES:
-        return _VALUES[bare.lower()]
-    if re.fullmatch(WRITTEN, bare):
-        return Moment.parse(bare)
-    return float(bare) if re.search(r"[.eEiI]", bare) else int(bare)
+def to_value(written: str) -> Any:
+    """What a text in quotes says; of a bare one a number, a date, true, false, missing or a text; or a ValueError."""
+    if re.fullmatch(_TEXT, written, re.DOTALL):
+        return str(json.loads(written, strict=False))
+    if re.fullmatch(_SINGLE, written, re.DOTALL):
+        return re.sub(r"\\(.)", r"\1", written[1:-1])
+    if not _TYPED.fullmatch(written):
+        return written
+    if written.lower() in _VALUES:
+        return _VALUES[written.lower()]
+    if re.fullmatch(WRITTEN, written):
+        return Moment.parse(written)
+    return float(written) if re.search(r"[.eEiI]", written) else int(written)
 
 
 # -- one text per row, printed by this package, by lime or by anchor-exp ----------------------------------------------

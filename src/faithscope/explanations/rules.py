@@ -13,12 +13,14 @@ from faithscope.explanations.conditions.condition import (
     NOTHING,
     Condition,
     conjoin,
+    decoded,
+    holds,
     is_triple,
+    joined_categories,
     to_condition,
     written_row,
 )
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.conditions.holding import decoded, holds, joined_categories
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.rule_text import NEVER, OR_MISSING, Triple, read_texts
 from faithscope.inputs.array_types import Array, Bools, Ints, Names
@@ -296,18 +298,17 @@ def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], boo
 
 def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], Condition]:
     """A function from a triple to a condition; it finds features by the name given, by its text, or by position."""
-    places: dict[Hashable, int] = {position: position for position in range(len(names))}
-    for known in (names, given):
-        places.update({name: position for position, name in enumerate(known)})
+    lists: tuple[Sequence[Hashable], ...] = (range(len(names)), names, given)
+    places = {name: position for known in lists for position, name in enumerate(known)}
 
     @cache
     def read(triple: Any) -> Condition:
         if not is_triple(triple):
             raise BadInput(f"A condition must be (feature, operator, value); got {triple!r}.")
         feature, operator, value = triple
-        if triple == NEVER and feature not in places:
-            return NOTHING
         if feature not in places:
+            if triple == NEVER:
+                return NOTHING
             raise BadInput(
                 f"Condition {triple!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"
             )
