@@ -18,7 +18,8 @@ _STRAIGHT = r'(?<!\w)"(?=\S)([^"]*)(?<=\S)"(?!\w)'
 _SINGLE = r"(?<!\w)'(?=\S)((?:[^']|(?<=\w)'(?=\w))*)(?<=\S)'(?!\w)"
 _CURLY = r"(?<!\w)‘(?=\S)((?:[^‘’]|(?<=\w)’(?=\w))*)(?<=\S)’(?!\w)"
 _SPANS = re.compile(
-    "|".join([*(f"{a}([^{a}{b}]*){b}" for a, b in _PAIRS), _STRAIGHT, _SINGLE, _CURLY, r"`([^`]+)`"]), re.DOTALL
+    "|".join([*(f"{pair[0]}([^{pair}]*){pair[1]}" for pair in _PAIRS), _STRAIGHT, _SINGLE, _CURLY, r"`([^`]+)`"]),
+    re.DOTALL,
 )
 _ELLIPSIS = re.compile(r"\[?(?:…|\.{3,})\]?")
 

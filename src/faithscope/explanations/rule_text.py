@@ -75,7 +75,7 @@ _PLAIN_NAME = re.compile(rf"(?![\s'(\[])(?:{_NO_SIGN}|\({_NO_SIGN}*\)|\[{_NO_SIG
 _JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
 _WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
 _LEAST_SINGLE, _LEAST_OF_LIGHTGBM = 2.0**-149, "1e-35"
-_LISTED = {"in": "{}", "not in": "{}", "between": "[]"}  # the brackets of their values
+_LISTED = {"in": ("{", "}"), "not in": ("{", "}"), "between": ("[", "]")}  # the brackets of their values
 _ASKS = {"==": "missing", "!=": "present"}
 
 
@@ -112,7 +112,7 @@ def _write_condition(feature: Any, operator: str, value: Any) -> str:
 
 def _joined(operator: str, values: Iterable[str]) -> str:
     """An operator with the texts of its values, in brackets if they are a list."""
-    opening, closing = _LISTED.get(operator) or ("", "")
+    opening, closing = _LISTED.get(operator, ("", ""))
     return f"{operator} {opening}{', '.join(values)}{closing}"
 
 
