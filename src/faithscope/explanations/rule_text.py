@@ -155,7 +155,7 @@ def told(triples: Sequence[Triple]) -> str:
     Examples
     --------
     >>> told([("age", ">", 3.0), ("age", "<=", 37.123456789)]), told([("odd; --", "==", "37")])
-    ('3 < age <= 37.12346', '"odd; --" == "37"')
+    ('3 < age < 37.12346', '"odd; --" == "37"')
     """
     name, or_missing = shown_name(triples[0][0]), triples[0][1].endswith(OR_MISSING)
     asked = [(sign.removesuffix(OR_MISSING), it if isinstance(it, tuple) else (it,)) for _, sign, it in triples]
