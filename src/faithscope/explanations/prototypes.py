@@ -61,7 +61,9 @@ class Prototypes(Shared):
     def check_comparable(self, other: Explanations) -> None:
         super().check_comparable(other)
         points = getattr(other, "points", None)
-        if self.points is not None and points is not None and not self.points.same_space(points):
+        if self.points is None or points is None:
+            return
+        if self.points.metric != points.metric or not np.array_equal(self.points.rows, points.rows):
             raise Incompatible(
                 "These prototypes have different points or metrics: pass the same points and the same metric for both."
             )

@@ -184,10 +184,9 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
     remarks = [*remarks_on(problems, len(answers), unreadable, _ADVICE)]
     changed = Counter(note for _, notes, _ in answers for note in notes)
     remarks += [f"{sentence} ({several(count, 'time', 'times')})" for sentence, count in changed.most_common(5)]
-    empty = sum(not triples for triples, *_ in answers)
-    if empty:
-        names_none = several(empty, "rationale names", "rationales name")
-        remarks.append(f"{names_none} no condition, so every row is covered by it")
+    if empty := sum(not triples for triples, *_ in answers):
+        told = several(empty, "rationale names", "rationales name")
+        remarks.append(f"{told} no condition, so every row is covered by it")
     return Rules.from_conditions([triples for triples, *_ in answers], known)._with(remarks=tuple(remarks))
 
 

@@ -91,9 +91,8 @@ class Rules(Conjunctions):
         >>> rules.describe(0), rules.describe(1)
         ('age <= 37 and job == clerk', 'everything')
         """
-        rows: dict[tuple[Triple, ...], int] = {}
         given = to_items(conditions, "Rules, one list of conditions per row,")
-        codes = np.fromiter((rows.setdefault(written_row(row), len(rows)) for row in given), np.int64, len(given))
+        rows, codes = number_conjunctions(list(map(written_row, given)))
         named, positional = (features, True) if features is not None else _appearing(rows)
         names = distinct_names(named)
         read = _reader(names, named)

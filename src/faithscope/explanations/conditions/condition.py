@@ -145,7 +145,10 @@ def _all_of(conditions: list[Condition]) -> Condition:
 
 def canonical(given: Condition) -> Condition:
     """The same condition in the form that all conditions with its meaning share."""
-    low, high, ruled_out, only = given.low, given.high, set(given.without), given.among
+    low, high, only = given.low, given.high, given.among
+    if only is None and low < high and not given.without:  # as most are
+        return given
+    ruled_out = set(given.without)
     if only is None and not low < high:
         only = (low,) if low == high else ()
     if only is not None:
@@ -303,8 +306,7 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
         The rows that are asked about, in their order: the column itself, or some of it.
     """
     family = condition.family
-    row = None if family is None else column.stray(family)
-    if family is not None and row is not None:
+    if family is not None and (row := column.stray(family)) is not None:
         seen = column.values[row]
         kind = f"{type(seen).__name__}{' with a time zone' * column.zoned}"
         raise WrongType(

@@ -31,17 +31,17 @@ def paths(splits: Any, names: Sequence[str], missing: Bools) -> dict[int, Conjun
     children = {"<=": splits.children_left.tolist(), ">": splits.children_right.tolist()}
     left_if_missing = splits.missing_go_to_left.tolist()
     to_leaf: dict[int, Conjunction] = {}
-    ahead: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
+    ahead: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while ahead:
         node, path = ahead.pop()
         position = features[node]
         if position < 0:
-            to_leaf[node] = path
+            to_leaf[node] = conjoin(path.values())
             continue
         for operator, child in children.items():
             goes = missing[position] and (operator == "<=") == bool(left_if_missing[node])
             step = to_condition(position, names[position], operator + OR_MISSING * int(goes), cuts[node])
-            ahead.append((child[node], conjoin([*path, step])))
+            ahead.append((child[node], {**path, position: path[position] & step if position in path else step}))
     return to_leaf
 
 

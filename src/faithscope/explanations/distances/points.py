@@ -111,10 +111,6 @@ class Points:
         rows = self.sample(X).rows
         return np.ones(len(rows), bool) if rows.dtype == object else np.asarray(~np.isnan(rows).any(axis=1))
 
-    def same_space(self, other: "Points") -> bool:
-        """Whether both have the same points and the same metric."""
-        return bool(self.metric == other.metric) and np.array_equal(self.rows, other.rows)
-
     def __len__(self) -> int:
         return len(self.rows)
 
