@@ -19,7 +19,7 @@ from faithscope.counting import coverage
 from faithscope.counting.coverage import cover, cover_curve
 from faithscope.counting.gpu import devices
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
-from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import Near
 from faithscope.sample import Sample
 from refused import refused
 

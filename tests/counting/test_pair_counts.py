@@ -14,8 +14,7 @@ from faithscope.counting.coverage import cover
 from faithscope.counting.near import PairCounts
 from faithscope.explanations.distances import tiles
 from faithscope.explanations.distances.metrics import pairwise
-from faithscope.explanations.distances.near import Near
-from faithscope.explanations.distances.tiles import ProductTiles, to_tiles
+from faithscope.explanations.distances.tiles import Near, ProductTiles, to_tiles
 from faithscope.relations import Applies, Ball, Within
 from faithscope.sample import Sample
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 import faithscope as fs
 from faithscope.discretizers.choice import from_word
 from faithscope.errors import BadInput
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.measures.named_features import named_features
 from refused import refused
 

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput, TooLarge, WrongType
-from faithscope.explanations.arrow.tables import from_arrow, read_settings, to_arrow
+from faithscope.explanations.arrow import from_arrow, read_settings, to_arrow
 from faithscope.explanations.keys import Plain, Records
 from faithscope.relations import says_where
 from refused import refused

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from conditions import conditions
 from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.explanations.conditions.condition import NOTHING
 from faithscope.explanations.rules import Rules
 from refused import refused

@@ -73,7 +73,7 @@ import os, sys
 import numpy as np
 import pyarrow.parquet
 from faithscope.evaluation.cache import Cache
-from faithscope.explanations.arrow.tables import from_arrow
+from faithscope.explanations.arrow import from_arrow
 
 before = len(os.listdir("/proc/self/task"))
 for path in Cache(sys.argv[1]).folder.iterdir():

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.explanations.arrow.tables import METADATA, from_arrow
+from faithscope.explanations.arrow import METADATA, from_arrow
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.missing import is_missing

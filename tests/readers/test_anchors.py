@@ -9,7 +9,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.arrow import from_arrow, to_arrow
 from refused import refused
 
 NAMES = ["age", "tiny share (%)", "job"]

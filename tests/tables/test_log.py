@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import faithscope as fs
-from faithscope.explanations.arrow.tables import from_arrow
+from faithscope.explanations.arrow import from_arrow
 from faithscope.explanations.keys import Plain, Records
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log, write_log

@@ -17,7 +17,7 @@ from faithscope.counting.rows import Rows
 from faithscope.counting.tally import TABLE, Adding, Tally
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import Near
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.rows import rows_of

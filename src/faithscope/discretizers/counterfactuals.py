@@ -11,7 +11,7 @@ from faithscope.discretizers.base import Discretizer
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.distances.cells import cell_text
+from faithscope.explanations.distances.points import cell_text
 from faithscope.explanations.forms import signs
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records

@@ -13,10 +13,9 @@ from faithscope.counting.layout import divided
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.explanations import Explanations
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.arrays import is_frame, to_objects
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels

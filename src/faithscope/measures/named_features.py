@@ -97,7 +97,7 @@ def named_parts(given: Shared) -> NamedFeatures:
 
     if isinstance(given, Rules):
         names = given.features
-        parts = [{part.position for part in parts} - {-1} for parts in given.distinct]  # type: ignore[attr-defined]
+        parts = [{part.position for part in parts} - {-1} for parts in given.distinct]
     else:
         texts = [list(map(str, parts)) for parts in given.distinct]
         names = (

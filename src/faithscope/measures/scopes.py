@@ -11,10 +11,10 @@ from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.cover import Asked, in_blocks
 from faithscope.counting.coverage import cover
 from faithscope.counting.layout import Layout, divided, sums
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import agreement_interval, label_interval

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Postings, Shared
-from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import Near
 from faithscope.inputs.array_types import Bools, Ints
 
 Masks = Bools

@@ -12,9 +12,8 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions, as_they_come
 from faithscope.explanations.counterfactuals import Balls, Counterfactuals
 from faithscope.explanations.distances.metrics import Gower, to_metric_name
-from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.points import Points
-from faithscope.explanations.distances.tiles import arranged_masks
+from faithscope.explanations.distances.tiles import Near, arranged_masks
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.reasons import Reasons
@@ -55,10 +54,10 @@ class Applies(Relation):
         return self.exclusive
 
     def scopes(self, explanations: Explanations) -> Explanations:
-        if isinstance(explanations, Counterfactuals):
-            return explanations.balls()
         if isinstance(explanations, Conjunctions | Balls):
             return explanations
+        if isinstance(explanations, Counterfactuals):
+            return explanations.balls()
         if isinstance(explanations, Prototypes):
             raise NotScoped(
                 "These prototypes are only indices, which do not say where they apply: pass the rows they stand for, "
@@ -80,10 +79,10 @@ class Applies(Relation):
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
         if isinstance(distinct, Balls):
-            if distinct.centers.dtype == object or isinstance(distinct.metric, Gower):
+            if distinct.originals.dtype == object or isinstance(distinct.metric, Gower):
                 return Blocks.of(distinct.inside(X))
-            points = Points(distinct.centers[:0], distinct.metric, distinct.names)
-            return _by_distance(partial(_near, points, distinct.centers, X, distinct.radii, True), distinct.metric)
+            points = Points(distinct.originals, distinct.metric, distinct.names)
+            return _by_distance(partial(_near, points, points.rows, X, distinct.radii, True), distinct.metric)
         assert isinstance(distinct, Conjunctions)
         parts, lists = number_parts(distinct)
         return Parts(parts, lists, partial(distinct.masks, parts, X), distinct.postings(parts, X))

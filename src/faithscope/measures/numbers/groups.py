@@ -9,8 +9,8 @@ import numpy as np
 from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided, run_starts, sums
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import group as group_rows
 
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.arrays import to_objects
 from faithscope.notes import Note
 from faithscope.tables.engine.engines import Expression, Table, clear_errors, engine_of, literal
 

@@ -11,7 +11,7 @@ import numpy as np
 from faithscope.agreements import Agreement, Same
 from faithscope.discretizers import Discretizer, Original, Sign
 from faithscope.errors import BadInput
-from faithscope.explanations.arrow.columns import read_column, to_objects
+from faithscope.explanations.arrow import read_column
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.counterfactuals import Counterfactuals
@@ -23,6 +23,7 @@ from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.weights import to_weights
 from faithscope.measures.intervals.margins import check_confidence

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow.tables import METADATA, Settings, read_settings
+from faithscope.explanations.arrow import METADATA, Settings, read_settings
 from faithscope.inputs.arrays import is_frame, to_items
 from faithscope.inputs.hints import hint
 from faithscope.inputs.queries import Query, query_kind
