@@ -75,8 +75,12 @@ class Explainer:
         return hash(repr(self))
 
 
-def blocks(rows: int, step: int, progress: Progress | None = None) -> Iterator[slice]:
-    """Consecutive slices of at most `step` rows (at least one); progress is called when the caller is done with each.
+def blocks(
+    rows: int, step: int, progress: Progress | None = None, more: Callable[[int], None] = lambda rows: None
+) -> Iterator[slice]:
+    """Consecutive slices of at most `step` rows (at least one).
+
+    When the caller is done with a slice, `progress` is called with the rows done and all rows, `more` with its length.
 
     Examples
     --------
@@ -87,6 +91,7 @@ def blocks(rows: int, step: int, progress: Progress | None = None) -> Iterator[s
     for start in range(0, rows, step):
         block = slice(start, min(start + step, rows))
         yield block
+        more(block.stop - start)
         if progress is not None:
             progress(block.stop, rows)
 

@@ -14,7 +14,7 @@ from faithscope.inputs.grouping import group
 from faithscope.runtime.memory import need
 
 Ask = Callable[[Floats], Floats]  # mixtures (n, d) in, (n, classes) outputs out
-Tell = Callable[[int], None]  # called with the number of rows done
+Tell = Callable[[int], None]  # called with the number of rows that are done beside those told of before
 
 _CELLS = 2**22  # numbers in one call of the model
 _PAIR_CELLS = 2**21  # numbers in one block of pairs
@@ -63,7 +63,7 @@ class Game:
         values, errors = np.full((2, *rows.shape, gains.shape[1]), np.inf)
         inner, pairs = self.members[1:-1], len(self.before) // 2
         at_once = max(1, _CELLS // background.size)  # coalitions of one row
-        for block in blocks(len(gains), at_once // max(1, len(inner)), lambda done, _: tell(done)):
+        for block in blocks(len(gains), at_once // max(1, len(inner)), more=tell):
             worth = np.zeros((block.stop - block.start, len(self.members), gains.shape[1]))
             worth[:, -1] = gains[block]
             for part in blocks(len(inner), at_once):
@@ -223,7 +223,7 @@ def asked_values(
         return worth
 
     step = _PAIR_CELLS // (background.size * min(2**features, max(budget, 1)))
-    for block in blocks(len(gains), step, lambda done, _: tell(done)):
+    for block in blocks(len(gains), step, more=tell):
         differ = differing(rows[block], background, np.arange(features), features)
         values[block] = pair_values(differ, worths, gains.shape[1], lambda coalitions: features * coalitions)
     return values

@@ -52,13 +52,6 @@ def label_of(model: Any, class_index: int | str | None) -> str | None:
     return str(classes[place]) if known else None
 
 
-def own_classes(class_index: int | str | None, classes: int = 1, who: str = "") -> tuple[str, ...]:
-    """A remark if the predicted class is explained, or so many by this explainer."""
-    if isinstance(class_index, str) and class_index == "predicted":
-        return (OWN_CLASSES,)
-    return (side_by_side(classes, f"{who}(..., class_index='predicted')"),) if classes > 2 else ()
-
-
 def importances_of(values: Any, names: Sequence[str], axes: tuple[int, ...] | None) -> Importances:
     """Importances of features; of pixels, if rows have axes and one class is explained, as maps without names."""
     importances = Importances(values, names)
@@ -91,6 +84,9 @@ def of_classes(
     count = values.shape[1]
     names = names_per_class(features, (classes or range(count))[:count], word)
     importances = importances_of(values.reshape(len(values), len(names)), names, axes)
-    class_index, who = explainer.class_index, type(explainer).__name__
-    remarks = own_classes(class_index, count if word == "class" else 1, who)
+    class_index, remarks = explainer.class_index, ()
+    if class_index == "predicted":
+        remarks = (OWN_CLASSES,)
+    elif count > 2 and word == "class":
+        remarks = (side_by_side(count, f"{type(explainer).__name__}(..., class_index='predicted')"),)
     return importances._with(remarks=remarks, label=label_of(getattr(explainer, "model", None), class_index))
