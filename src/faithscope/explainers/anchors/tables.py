@@ -1,10 +1,10 @@
 """Anchors: rules such that the model gives nearly all rows under them the prediction of the row."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from faithscope.errors import BadInput
 from faithscope.explainers.anchors.search import (
     KEPT_IN_SEARCH,
     Answers,
+    Candidates,
     Keys,
     Search,
-    Wanted,
     condition_keys,
     mix,
 )
@@ -113,7 +113,7 @@ class Anchors(Explainer):
         self.table = Space.learn(X_train, categorical)
         Rules.from_conditions([], features=self.table.names)  # raises if two columns have the same name
         self._bins = Bins.learn(self.table.encode(X_train), self.table.categorical, self.table.whole)
-        self._coverage = CoveredRows.learn(self._bins, _COVERED, seed)
+        self._coverage = CoveredRows.learn(self._bins, seed)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """One rule per row, which covers the row; it covers everything if the prediction is always the same.
@@ -159,9 +159,7 @@ class Anchors(Explainer):
         rows, table = self.table.read(X)
         labels, bins = self._labels(rows, table), self._bins.locate(rows)
         cell, first = group((bins, labels.astype(object)))  # rows with the same bins and prediction share a rule
-        draws = TableDraws(
-            self._bins, self._coverage, bins[first], labels[first], self._labels, self._outcomes, self.seed
-        )
+        draws = TableDraws(self, bins[first], labels[first])
         sizes, done = np.bincount(cell, minlength=len(first)), 0
 
         def tell(cells: Ints) -> None:
@@ -177,20 +175,18 @@ class Anchors(Explainer):
             parts = [search.run(draws, cells[block], tell) for block in blocks(len(first), step)]
             parts = parts or [(np.zeros((0, rows.shape[1]), np.int32), np.empty(0))]
             anchors, precision = map(np.concatenate, zip(*parts, strict=True))
-            found[threshold] = self._claiming(anchors, precision).take(cell)._labelled(X)
+            conditions = [
+                [self._condition(j, int(anchor[j])) for j in np.flatnonzero(anchor).tolist()] for anchor in anchors
+            ]
+            coverage = self._coverage.share(anchors)
+            rules = rules_of(conditions, self.table.names, precision=precision, coverage=coverage)
+            found[threshold] = rules.take(cell)._labelled(X)
         return found
 
     def _labels(self, rows: Floats, table: Space | None = None) -> Array:
         """The model's predictions for rows of a matrix, asked in blocks that fit in memory."""
         parts = [self._outcomes.ask((table or self.table).decode(rows[block])) for block in blocks(len(rows), _ASKED)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
-
-    def _claiming(self, anchors: Codes, precision: Floats) -> Rules:
-        """The rules with what is claimed of them."""
-        rules = [
-            tuple(self._condition(j, int(anchor[j])) for j in np.flatnonzero(anchor).tolist()) for anchor in anchors
-        ]
-        return rules_of(rules, self.table.names, precision=precision, coverage=self._coverage.share(anchors))
 
     def _condition(self, j: int, code: int) -> Condition:
         """The condition on feature j that a code stands for."""
@@ -237,11 +233,11 @@ class Bins:
     high: Codes
 
     @classmethod
-    def learn(cls, values: Floats, categorical: Bools, whole: Bools | None = None) -> "Bins":
+    def learn(cls, values: Floats, categorical: Bools, whole: Bools) -> "Bins":
         """The bins of training rows; the edges of features in `whole` are whole numbers."""
-        kinds = zip(values.T, categorical, categorical & False if whole is None else whole, strict=True)
         edges = tuple(
-            None if category else edges_of(column, whole=bool(rounded)) for column, category, rounded in kinds
+            None if category else edges_of(column, whole=bool(rounded))
+            for column, category, rounded in zip(values.T, categorical, whole, strict=True)
         )
         bins, quarters = _locate(values, edges), np.array([0 if cuts is None else len(cuts) + 1 for cuts in edges])
         counts = np.maximum(quarters, bins.max(axis=0) + 1)
@@ -321,11 +317,11 @@ class CoveredRows:
     rows: int
 
     @classmethod
-    def learn(cls, known: Bins, samples: int, seed: int) -> "CoveredRows":
-        """Bitmaps of all training rows; if they are more than `samples`, of that many drawn at random."""
+    def learn(cls, known: Bins, seed: int) -> "CoveredRows":
+        """Bitmaps of all training rows, or of 10,000 of them, drawn at random."""
         bins = known.bins
-        if len(bins) > samples:
-            bins = bins[generators(seed, np.full((1, 1), -1.0))[0].choice(len(bins), samples, replace=False)]
+        if len(bins) > _COVERED:
+            bins = bins[generators(seed, np.full((1, 1), -1.0))[0].choice(len(bins), _COVERED, replace=False)]
         many = int(known.codes.sum())
         need(many * len(bins) // 8, f"Bitmaps of {many:,} quarters and categories", _FEWER)
         maps = np.zeros((many, -(-len(bins) // 64) * 8), np.uint8)
@@ -365,47 +361,24 @@ class _Batch(NamedTuple):
     keys: Keys
 
 
-@dataclass(frozen=True, eq=False)
 class TableDraws:
     """Draws under the anchors of cells, and the model's answers to them, each asked for once.
 
-    Attributes
+    Parameters
     ----------
-    bins : Bins
-        The conditions that there are.
-    covered : CoveredRows
-        The training rows that they cover.
+    explainer : Anchors
     cells, labels : (n, d) and (n,) arrays
         The bins that rows lie in, and their predictions.
-    ask : function
-        From rows of a matrix to predictions.
-    outcomes : Outcomes
-        Which predictions agree.
-    seed : int
     """
 
-    batch: ClassVar[int] = 100
+    batch = 100
 
-    bins: Bins
-    covered: CoveredRows
-    cells: Codes
-    labels: Array
-    ask: Callable[[Floats], Array]
-    outcomes: Outcomes
-    seed: int
-    answers: Answers = field(default_factory=Answers)
-    batches: dict[int, _Batch] = field(default_factory=dict)
-
-    @property
-    def width(self) -> int:
-        """How many features there are."""
-        return int(self.cells.shape[1])
-
-    @cached_property
-    def known(self) -> tuple[Array, Ints]:
-        """The distinct predictions of rows, and the place of each row's prediction among them."""
-        places, first = group((self.labels.astype(object),))
-        return self.labels[first], places
+    def __init__(self, explainer: Anchors, cells: Codes, labels: Array) -> None:
+        self.explainer, self.bins, self.cells, self.width = explainer, explainer._bins, cells, cells.shape[1]
+        self.outcomes, self.answers, self.drawn = explainer._outcomes, Answers(), cache(self._batch)
+        self.places, first = group((labels.astype(object),))
+        self.known = labels[first]  # the distinct predictions, and these as numbers
+        self.told = self.known if self.outcomes.of_numbers else np.arange(len(first), dtype=np.float64)
 
     def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
         """The feature of each condition, and the code of that feature once the condition is added."""
@@ -413,43 +386,39 @@ class TableDraws:
 
     def coverage(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
         """Share of training rows that each extension covers."""
-        return self.covered.extended(anchors, features, codes)
+        return self.explainer._coverage.extended(anchors, features, codes)
 
-    def agreeing(self, wanted: Wanted) -> Ints:
+    def agreeing(self, candidates: Candidates, line: Ints, which: Ints, batch: Ints) -> Ints:
         """How many draws of each batch agree with the row; equal anchors are looked up once for all rows."""
-        _, first, line = np.unique(wanted.key + mix(wanted.batch), return_index=True, return_inverse=True)
-        labels, places = self.known
-        told = labels if self.outcomes.of_numbers else np.arange(len(labels), dtype=np.float64)
-        pairs, pair = np.unique(line * len(labels) + places[wanted.row], return_inverse=True)
-        line, place = np.divmod(pairs, len(labels))
+        keys = candidates.key[line, which] + mix(batch)
+        _, first, same = np.unique(keys, return_index=True, return_inverse=True)
+        places = self.places[candidates.rows[line]]
+        pairs, pair = np.unique(same * len(self.told) + places, return_inverse=True)
+        same, place = np.divmod(pairs, len(self.told))
         hits = np.empty(len(pairs), np.int64)
         for block in blocks(len(pairs), min(_LINES, _NUMBERS // (self.batch * self.width))):
-            low, high = line[block.start], line[block.stop - 1] + 1
-            answers = self._predict(wanted.anchors(first[low:high]), wanted.batch[first[low:high]])
-            agree = self.outcomes.agree(answers[line[block] - low], told[place[block], None])
-            hits[block] = agree.sum(axis=1)
+            some = first[same[block.start] : same[block.stop - 1] + 1]
+            answers = self._predict(candidates.anchors(line[some], which[some]), batch[some])
+            told = self.told[place[block], None]
+            hits[block] = self.outcomes.agree(answers[same[block] - same[block.start]], told).sum(axis=1)
         return hits[pair]
 
     def _predict(self, anchors: Codes, numbers: Ints) -> Floats:
         """The prediction of each draw of these batches, as a number: (lines, batch)."""
         distinct, place = np.unique(numbers, return_inverse=True)
-        batches = _Batch(*map(np.stack, zip(*(self._batch(int(number)) for number in distinct), strict=True)))
+        batches = _Batch(*map(np.stack, zip(*map(self.drawn, distinct.tolist()), strict=True)))
 
         def ask(positions: Ints) -> Floats:
             line, draw = np.divmod(positions, self.batch)
-            return self._as_numbers(self.ask(self._rows(anchors[line], batches, place[line], draw)))
+            predictions = self.explainer._labels(self._rows(anchors[line], batches, place[line], draw))
+            if self.outcomes.of_numbers:
+                return predictions
+            places = np.full(len(predictions), float(len(self.known)))  # of predictions that no row has
+            for number in range(len(self.known)):
+                places[predictions == self.known[number : number + 1]] = number  # of length 1: a label may be a tuple
+            return places
 
         return self.answers.of(self._keys(anchors, batches, place), ask)
-
-    def _as_numbers(self, predictions: Array) -> Floats:
-        """Numbers as they are; labels by their place among the known ones, with the place after the last for others."""
-        if self.outcomes.of_numbers:
-            return predictions
-        known = self.known[0]
-        places = np.full(len(predictions), float(len(known)))
-        for place in range(len(known)):
-            places[predictions == known[place : place + 1]] = place  # of length 1, since a label may be a tuple
-        return places
 
     def _keys(self, anchors: Codes, batches: _Batch, place: Ints) -> Keys:
         """The key of each draw of each line: equal if the same values of the same training row are replaced."""
@@ -477,10 +446,7 @@ class TableDraws:
         return values
 
     def _batch(self, number: int) -> _Batch:
-        if number not in self.batches:
-            generator = generators(self.seed, np.full((1, 1), float(number)))[0]
-            row = generator.integers(len(self.bins.values), size=self.batch)
-            keys = mix(number * self.batch + np.arange(self.batch))
-            chances = generator.random((self.batch, self.width))
-            self.batches[number] = _Batch(row, self.bins.bins[row].T, chances, keys)
-        return self.batches[number]
+        generator = generators(self.explainer.seed, np.full((1, 1), float(number)))[0]
+        row = generator.integers(len(self.bins.values), size=self.batch)
+        keys = mix(number * self.batch + np.arange(self.batch))
+        return _Batch(row, self.bins.bins[row].T, generator.random((self.batch, self.width)), keys)
