@@ -1,7 +1,7 @@
 """Anchors: rules such that the model gives nearly all rows under them the prediction of the row."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -112,8 +112,8 @@ class Anchors(Explainer):
         self.search = Search(threshold, beam, delta, tau, max_conditions)
         self.table = Space.learn(X_train, categorical)
         Rules.from_conditions([], features=self.table.names)  # raises if two columns have the same name
-        self._bins = Bins.learn(self.table.encode(X_train), self.table.categorical, self.table.whole)
-        self._coverage = CoveredRows.learn(self._bins, seed)
+        self._bins = Bins(self.table.encode(X_train), self.table.categorical, self.table.whole)
+        self._coverage = CoveredRows(self._bins, seed)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """One rule per row, which covers the row; it covers everything if the prediction is always the same.
@@ -197,7 +197,6 @@ class Anchors(Explainer):
         return range_condition(j, name, self._bins.edges[j], low, high, scale.readable)
 
 
-@dataclass(frozen=True, eq=False)
 class Bins:
     """Training rows as bins: quarters of numbers, or categories, and a last bin for missing values if there are any.
 
@@ -205,55 +204,53 @@ class Bins:
     bin that the feature does not have, because no training row has that category, or misses that value: then no
     condition on the feature is possible.
 
+    Parameters
+    ----------
+    values : (n, d) array
+        Training rows.
+    categorical, whole : (d,) arrays
+        Which features are categories, and of which others edges are whole numbers.
+
     Attributes
     ----------
-    values, bins : (n, d) arrays
-        Training rows, and the bin of each value.
-    categorical : (d,) array
-    edges : tuple of arrays
+    bins : (n, d) array
+        The bin of each value.
+    edges : list of arrays
         Upper ends of all quarters but the last; None for categories.
     quarters : (d,) array
         How many quarters a feature has, which is also the bin of its missing values; 0 for categories.
-    counts : (d,) array
-        How many bins a feature has, including that of missing values.
+    counts, codes : (d,) arrays
+        How many bins a feature has, including that of missing values, and how many codes.
     ordered, starts : (d, n) and (d, bins + 1) arrays
         Training values in order, and where the values of each bin begin.
     low, high : (d, codes) arrays
     """
 
-    values: Floats
-    bins: Codes
-    categorical: Bools
-    edges: tuple[Any, ...]
-    quarters: Ints
-    counts: Ints
-    ordered: Floats
-    starts: Ints
-    low: Codes
-    high: Codes
-
-    @classmethod
-    def learn(cls, values: Floats, categorical: Bools, whole: Bools) -> "Bins":
-        """The bins of training rows; the edges of features in `whole` are whole numbers."""
-        edges = tuple(
+    def __init__(self, values: Floats, categorical: Bools, whole: Bools) -> None:
+        self.values, self.categorical = values, categorical
+        self.edges = [
             None if category else edges_of(column, whole=bool(rounded))
             for column, category, rounded in zip(values.T, categorical, whole, strict=True)
-        )
-        bins, quarters = _locate(values, edges), np.array([0 if cuts is None else len(cuts) + 1 for cuts in edges])
-        counts = np.maximum(quarters, bins.max(axis=0) + 1)
-        tally = [np.bincount(column, minlength=counts.max()) for column in bins.T]
-        starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
-        ordered = np.ascontiguousarray(np.sort(values, axis=0).T)
-        return cls(values, bins, categorical, edges, quarters, counts, ordered, starts, *_bounds(counts, categorical))
+        ]
+        self.bins = self.locate(values)
+        self.quarters = np.array([0 if cuts is None else len(cuts) + 1 for cuts in self.edges])
+        self.counts = counts = np.maximum(self.quarters, self.bins.max(axis=0) + 1)
+        self.codes = np.where(categorical, counts, counts**2) + 1
+        tally = [np.bincount(column, minlength=counts.max()) for column in self.bins.T]
+        self.starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
+        self.ordered = np.ascontiguousarray(np.sort(values, axis=0).T)
+        most = int(self.codes.max())
+        need(16 * len(counts) * most, f"Bounds of {most:,} categories of {len(counts):,} features", _FEWER)
+        self.low, self.high = np.zeros((2, len(counts), most), np.int32)
+        self.low[:, 1:] = self.high[:, 1:] = np.arange(most - 1)
+        for j in np.flatnonzero(~categorical):
+            self.low[j, 1:], self.high[j, 1:] = np.divmod(np.arange(most - 1), counts[j])
+        self.high[:, 0] = counts - 1
 
     def locate(self, rows: Floats) -> Codes:
         """The bin of each value."""
-        return _locate(rows, self.edges)
-
-    @property
-    def codes(self) -> Ints:
-        """How many codes each feature has."""
-        return np.where(self.categorical, self.counts, self.counts**2) + 1
+        bins = [bins_of(column, cuts) for column, cuts in zip(rows.T, self.edges, strict=True)]
+        return np.column_stack(bins).astype(np.int32)
 
     @cached_property
     def conditions(self) -> Ints:
@@ -281,27 +278,8 @@ class Bins:
         return self.starts[j, high + 1] - self.starts[j, low]
 
 
-def _locate(values: Floats, edges: Sequence[Any]) -> Codes:
-    return np.column_stack([bins_of(column, cuts) for column, cuts in zip(values.T, edges, strict=True)]).astype(
-        np.int32
-    )
-
-
-def _bounds(counts: Ints, categorical: Bools) -> tuple[Codes, Codes]:
-    """The lowest and highest bin of every code of every feature."""
-    most = int(np.where(categorical, counts, counts**2).max())
-    need(16 * len(counts) * most, f"Bounds of {most:,} categories of {len(counts):,} features", _FEWER)
-    low, high = np.zeros((2, len(counts), most + 1), np.int32)
-    low[:, 1:] = high[:, 1:] = np.arange(most)
-    for j in np.flatnonzero(~categorical):
-        low[j, 1:], high[j, 1:] = np.divmod(np.arange(most), counts[j])
-    high[:, 0] = counts - 1
-    return low, high
-
-
-@dataclass(frozen=True, eq=False)
 class CoveredRows:
-    """Bitmaps of the training rows that each code of each feature covers.
+    """Bitmaps of the training rows that each code of each feature covers: of all, or of 10,000 drawn at random.
 
     Attributes
     ----------
@@ -312,25 +290,18 @@ class CoveredRows:
     rows : int
     """
 
-    maps: Keys
-    offsets: Ints
-    rows: int
-
-    @classmethod
-    def learn(cls, known: Bins, seed: int) -> "CoveredRows":
-        """Bitmaps of all training rows, or of 10,000 of them, drawn at random."""
+    def __init__(self, known: Bins, seed: int) -> None:
         bins = known.bins
         if len(bins) > _COVERED:
             bins = bins[generators(seed, np.full((1, 1), -1.0))[0].choice(len(bins), _COVERED, replace=False)]
-        many = int(known.codes.sum())
-        need(many * len(bins) // 8, f"Bitmaps of {many:,} quarters and categories", _FEWER)
-        maps = np.zeros((many, -(-len(bins) // 64) * 8), np.uint8)
-        offsets = np.cumsum(known.codes) - known.codes
-        for j, offset in enumerate(offsets):
+        self.rows, many = len(bins), int(known.codes.sum())
+        need(many * self.rows // 8, f"Bitmaps of {many:,} quarters and categories", _FEWER)
+        maps = np.zeros((many, -(-self.rows // 64) * 8), np.uint8)
+        self.maps, self.offsets = maps.view(np.uint64), np.cumsum(known.codes) - known.codes
+        for j, offset in enumerate(self.offsets):
             for code in range(known.codes[j]):
                 packed = np.packbits((bins[:, j] >= known.low[j, code]) & (bins[:, j] <= known.high[j, code]))
                 maps[offset + code, : len(packed)] = packed
-        return cls(maps.view(np.uint64), offsets, len(bins))
 
     def share(self, anchors: Codes) -> Floats:
         """Share of the rows that each anchor covers."""
