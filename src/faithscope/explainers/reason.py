@@ -20,7 +20,7 @@ from faithscope.explainers.trees.reading import KNOWN, has_trees, read_forest
 from faithscope.explanations.conditions.condition import Condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints, Names
-from faithscope.inputs.arrays import frame_names, is_frame
+from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_flag, is_real
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.grouping import group
@@ -81,28 +81,22 @@ class SufficientReason(Explainer):
     ) -> None:
         self.model, self.X_train = model, X_train
         self.minimal, self.widen = check_flag(minimal, "minimal"), check_flag(widen, "widen")
-        self._forest = _proven(model)
-        self.eps = self._checked(eps)
-        self._names = frame_names(X_train) if X_train is not None and is_frame(X_train) else None
-        self._training: Codes | None = None
-        if X_train is not None:
-            rows = self._read(X_train)[0]
-            rows = rows[np.random.default_rng(0).permutation(len(rows))[:_COVERED]] if len(rows) > _COVERED else rows
-            self._training = self._forest.cells(rows)
-
-    def _checked(self, eps: Any) -> float | None:
-        """How far predicted numbers may go, which models of numbers need and models of labels must not have."""
-        name = Model(self.model).name
-        if self._forest.classes is not None:
-            if eps is not None:
-                raise BadInput(f"eps= is for predicted numbers, and {name} predicts labels: leave it out.")
-            return None
-        if not is_real(eps) or not 0 <= eps < np.inf:
+        self._forest, name = _proven(model), Model(model).name
+        if self._forest.classes is None and (not is_real(eps) or not 0 <= eps < np.inf):
             raise BadInput(
                 f"{name} predicts numbers: pass eps=, a finite number of at least 0, how far from the row's own "
                 f"prediction they may go; got {eps!r}."
             )
-        return float(eps)
+        if self._forest.classes is not None and eps is not None:
+            raise BadInput(f"eps= is for predicted numbers, and {name} predicts labels: leave it out.")
+        self.eps = None if eps is None else float(eps)
+        self._names = self._forest.names
+        self._training: Codes | None = None
+        if X_train is not None:
+            rows, names = self._read(X_train)
+            rows = rows[np.random.default_rng(0).permutation(len(rows))[:_COVERED]] if len(rows) > _COVERED else rows
+            self._training = self._forest.cells(rows)
+            self._names = self._names or (names if is_frame(X_train) else None)
 
     @in_memory("explain fewer rows, or a model with fewer leaves")
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
@@ -131,30 +125,26 @@ class SufficientReason(Explainer):
         return self._rules(boxes, names).take(np.argsort(np.concatenate(order))[code])
 
     def _explained(self, cells: Codes, label: int, numbers: Floats) -> "Boxes":
-        """The boxes of rows with one label, or with these numbers."""
-        self._refuse_misread(cells, label, numbers)
+        """The boxes of rows with one label, or with these numbers; raises if the sums of the trees do not give them."""
         forest = self._forest
-        slack = label_slack(forest, label) if self.eps is None else number_slack(forest, numbers, self.eps)
+        sums, off = forest.sums(cells) * forest.divisor, 2 * forest.tolerance
+        if self.eps is None:
+            slack = label_slack(forest, label)
+            outputs = np.column_stack([np.zeros(len(sums)), sums]) if sums.shape[1] == 1 else sums
+            wrong = outputs[:, label] - outputs.max(axis=1) < -off - _LEAST
+        else:
+            slack = number_slack(forest, numbers, self.eps)
+            low, high = forest.number(sums[:, 0] - off), forest.number(sums[:, 0] + off)
+            rounding = 16 * forest.precision * np.abs(numbers)
+            wrong = (numbers < low - rounding) | (numbers > high + rounding)
+        if wrong.any():
+            raise self._misread("its predictions are not those of its trees")
         boxes = Boxes(forest, cells, slack)
         if self.minimal:
             boxes.drop(boxes.by_slack())
             if self.widen:
                 boxes.widen()
         return boxes
-
-    def _refuse_misread(self, cells: Codes, label: int, numbers: Floats) -> None:
-        """Raise if the sums of the trees do not give the predictions."""
-        forest = self._forest
-        sums, off = forest.sums(cells) * forest.divisor, 2 * forest.tolerance
-        if self.eps is None:
-            outputs = np.column_stack([np.zeros(len(sums)), sums]) if sums.shape[1] == 1 else sums
-            wrong = outputs[:, label] - outputs.max(axis=1) < -off - _LEAST
-        else:
-            low, high = forest.number(sums[:, 0] - off), forest.number(sums[:, 0] + off)
-            rounding = 16 * forest.precision * np.abs(numbers)
-            wrong = (numbers < low - rounding) | (numbers > high + rounding)
-        if wrong.any():
-            raise self._misread("its predictions are not those of its trees")
 
     def _predicted(self, X: Any, rows: int) -> tuple[Ints, Floats]:
         """The position of each row's label among the classes; or 0, and the number predicted."""
@@ -180,7 +170,7 @@ class SufficientReason(Explainer):
     def _read(self, X: Any) -> tuple[Floats, Names]:
         """Rows as a matrix, and the features' names."""
         given = Rows(X)
-        width, known = self._forest.features, self._forest.names or self._names
+        width, known = self._forest.features, self._names
         columns = given.columns or ([] if given.named else [Column("", np.empty(0))] * width)
         own, fitted = ([name.replace(" ", "_") for name in names or ()] for names in (given.names, known))
         turned = given.named and known and own != fitted  # LightGBM keeps blanks in names as underscores
@@ -284,11 +274,10 @@ class Boxes:
         self.shut = self._counted()
 
     def _counted(self) -> Codes:
-        shut = np.zeros(
-            (len(self.forest.leaves.low), len(self.low)), np.uint8 if self.low.shape[1] < 256 else np.uint16
-        )
-        for j in range(self.low.shape[1]):
-            shut += self.shut_by(j, np.arange(len(self.low)))
+        rows, features = self.low.shape
+        shut = np.zeros((len(self.forest.leaves.low), rows), np.min_scalar_type(features))
+        for j in range(features):
+            shut += self.shut_by(j, np.arange(rows))
         return shut
 
     def shut_by(self, features: Ints | int, rows: Ints) -> Bools:

@@ -51,15 +51,11 @@ def _read_mean(model: Any) -> Forest:
 def _read_boosting(model: Any) -> Forest:
     """GradientBoosting: trees times the learning rate, on top of a constant; sums in double precision."""
     start = model.init_
-    if start != "zero" and not type(start).__name__.startswith("Dummy"):
+    drawn = getattr(start, "strategy", None) == "stratified"
+    if drawn or (start != "zero" and not type(start).__name__.startswith("Dummy")):
         raise BadInput(
-            f"This {type(model).__name__} adds its trees to the predictions of {type(start).__name__}, which cannot be "
-            "read: leave init= out when you fit it."
-        )
-    if getattr(start, "strategy", None) == "stratified":
-        raise BadInput(
-            f"This {type(model).__name__} begins with labels drawn at random (init is 'stratified'), so nothing can "
-            "be proven: leave init= out when you fit it."
+            f"This {type(model).__name__} begins with {'labels drawn at random' if drawn else type(start).__name__}, "
+            "which cannot be read from its trees: leave init= out when you fit it."
         )
     rounds, k = model.estimators_.shape
     splits = [tree.tree_ for tree in model.estimators_.ravel()]
