@@ -1,5 +1,6 @@
 """Counterfactuals: the nearest known row with another prediction, moved toward the row as far as it stays so."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
@@ -8,19 +9,89 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.base import Progress, blocks
-from faithscope.explainers.shared.counterfactuals import FlippingExplainer, as_counterfactuals, ranges, unlike
-from faithscope.explainers.shared.outcomes import Outcomes
-from faithscope.explainers.space import Space
+from faithscope.explainers.base import Explainer, Progress, blocks
+from faithscope.explainers.outcomes import Outcomes
+from faithscope.explainers.space import Dates, Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
+from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
+from faithscope.inputs.dates import UNITS
 from faithscope.inputs.grouping import group
+from faithscope.inputs.rows import rows_of
 
 _DISTANCES = 2**22  # in one block
 _PARTS, _ROUNDS = 4, 5  # a gap is cut in 4 parts 5 times: to a thousandth of it
 _NUMBERS = 2**20  # of candidate points, in one block
+
+
+class FlippingExplainer(Explainer, ABC):
+    """Base of explainers by counterfactuals; what is learned of training rows is learned again after pickling."""
+
+    X_train: Any
+    categorical: Iterable[int | str]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without what was learned."""
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    @cached_property
+    def _learned(self) -> tuple[Space, Floats]:
+        table = Space.learn(self.X_train, self.categorical)
+        return table, table.encode(self.X_train)
+
+    @abstractmethod
+    def _flipped(self, rows: Floats, table: Space, progress: Progress | None) -> tuple[Floats, Ints]:
+        """One point per row that has a counterfactual, and the positions of these rows."""
+
+    @abstractmethod
+    def _why_none(self) -> str:
+        """Why a row may have no counterfactual."""
+
+    def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
+        """One counterfactual per row that has one, and the positions of these rows.
+
+        They have the table's own values, and Gower's metric with the ranges of the training rows.
+        """
+        learned, known = self._learned
+        rows, table = learned.read(X)
+        points, where = self._flipped(rows, table, progress)
+        a, b = (points, rows[where]) if len(points) else (known[:1], known[:1])  # which show the types of columns
+        units = [UNITS[scale.unit] if isinstance(scale, Dates) else 1 for scale in table.scales]
+        widths = zip(table.categorical, (ranges(known) * units).tolist(), strict=True)
+        metric = Gower(tuple(None if coded else width for coded, width in widths))
+        found = Counterfactuals(table.decode(a), table.decode(b), metric=metric).take(slice(len(points)))
+        return found._with(index=taken(index_of(X), where)), where
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
+        """One counterfactual per row; raises if a row has none.
+
+        Parameters
+        ----------
+        X : (n, d) array or table
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, after some of them.
+        """
+        counterfactuals, flipped = self.find(X, progress=progress)
+        rows = rows_of(X)
+        missing = np.setdiff1d(np.arange(rows), flipped)
+        if len(missing):
+            raise BadInput(
+                f"No counterfactual was found for row {missing[0]} ({len(missing):,} of {rows:,} rows in all): "
+                f"{self._why_none()}. Use find(X), which leaves such rows out and says which are left."
+            )
+        return counterfactuals
+
+
+def ranges(known: Floats) -> Floats:
+    """The range of each column over the values that are not missing; 0 if all are."""
+    return np.asarray(np.nan_to_num(np.fmax.reduce(known, axis=0) - np.fmin.reduce(known, axis=0)))
+
+
+def unlike(a: Floats, b: Floats) -> Bools:
+    """Which values differ; two missing values do not."""
+    return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,9 +154,8 @@ class Counterfactual(FlippingExplainer):
         return Outcomes.of(self.predict, self.agreement, type(self).__name__)
 
     @cached_property
-    def _learned(self) -> "Flips":
-        table = Space.learn(self.X_train, self.categorical)
-        known = table.encode(self.X_train)
+    def _search(self) -> "Flips":
+        table, known = self._learned
         known = np.unique(np.where(np.isnan(known), np.inf, known), axis=0)  # missing numbers are equal, and come last
         known = np.where(np.isinf(known), np.nan, known)
         labels = self._outcomes.ask(table.decode(known))
@@ -94,19 +164,15 @@ class Counterfactual(FlippingExplainer):
     def _why_none(self) -> str:
         return self._outcomes.never_kept()
 
-    def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
-        """One counterfactual per row that has one, and the positions of these rows."""
-        rows, table = self._learned.table.read(X)
-        search = replace(self._learned, table=table)
+    def _flipped(self, rows: Floats, table: Space, progress: Progress | None) -> tuple[Floats, Ints]:
+        search = replace(self._search, table=table)
         search.settle(rows)
-        points, flipped = [search.known[:0]], [np.empty(0, np.int64)]
-        step = _NUMBERS // (self.candidates * search.known.shape[1])
-        for block in blocks(len(rows), step, progress):
+        points, flipped = [rows[:0]], [np.empty(0, np.int64)]
+        for block in blocks(len(rows), _NUMBERS // (self.candidates * rows.shape[1]), progress):
             owner, flips = replace(search, rows=rows[block]).flip()
             points.append(flips)
             flipped.append(owner + block.start)
-        where = np.concatenate(flipped)
-        return as_counterfactuals(table, np.concatenate(points), rows[where], search.known, X, where)
+        return np.concatenate(points), np.concatenate(flipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,14 +340,13 @@ class _Gower:
         """Distance from each of n rows to each of m others: (n, m)."""
         from scipy.spatial.distance import cdist
 
-        numbers = ~self.categorical
-        a, b, known = (part[:, numbers] / self._widths[numbers] for part in (rows, others, self.known))
-        with np.errstate(invalid="ignore"):  # only what is outside the known rows can be farther away than the range
-            near = (a >= np.fmin.reduce(known, axis=0)) & (a <= np.fmax.reduce(known, axis=0))
-        near = near.all(axis=0) & ~np.isnan(b).any(axis=0)
+        numbers, (a, b) = ~self.categorical, (part / self._widths for part in (rows, others))
+        low, high = np.fmin.reduce(self.known, axis=0), np.fmax.reduce(self.known, axis=0)
+        # Only what is outside the known rows can be farther away than the range.
+        near = numbers & ((rows >= low) & (rows <= high)).all(axis=0) & ~np.isnan(others).any(axis=0)
         total = cdist(a[:, near], b[:, near], "cityblock") if near.any() else np.zeros((len(a), len(b)))
-        for j in np.flatnonzero(~near):
-            total += _with_missing(np.abs(a[:, j, None] - b[None, :, j]), a[:, j, None], b[None, :, j])
+        for j in np.flatnonzero(numbers & ~near):
+            total += Gower((1.0,)).between([a[:, j, None]], [b[None, :, j]])
         if not numbers.all():
             total += cdist(rows[:, ~numbers], others[:, ~numbers], "hamming") * np.sum(~numbers)
         return np.asarray(total / rows.shape[1])
@@ -298,11 +363,5 @@ class _Gower:
 
     def gaps(self, rows: Floats, others: Floats) -> Floats:
         """How much each feature adds to the paired distance, up to a common factor: (n, d)."""
-        return _with_missing(np.abs(rows - others) / self._widths, rows, others)
-
-
-def _with_missing(gaps: Floats, a: Floats, b: Floats) -> Floats:
-    """Gaps of at most 1: a missing value is at gap 1 from any known value, and at gap 0 from another missing one."""
-    gaps = np.where(np.isnan(gaps), 1.0, np.minimum(gaps, 1.0))
-    gaps[np.isnan(a) & np.isnan(b)] = 0.0
-    return gaps
+        parts = zip(rows.T, others.T, self._widths.tolist(), strict=True)
+        return np.column_stack([Gower((width,)).between([a], [b]) for a, b, width in parts])

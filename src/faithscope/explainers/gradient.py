@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.classes import chosen_classes, of_classes, warn_if_predicted
+from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_whole, check_word

@@ -10,8 +10,8 @@ from scipy.special import ndtr, ndtri
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.classes import chosen_classes, of_classes, warn_if_predicted
-from faithscope.explainers.shared.ranges import bins_of, edges_of
+from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
+from faithscope.explainers.ranges import bins_of, edges_of
 from faithscope.explainers.space import Categories, Dates, Numbers, Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Array, Codes, Floats, Ints

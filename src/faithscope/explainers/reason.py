@@ -13,7 +13,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.ranges import range_condition, rules_of
+from faithscope.explainers.ranges import range_condition, rules_of
 from faithscope.explainers.space import Numbers
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import KNOWN, has_trees, read_forest

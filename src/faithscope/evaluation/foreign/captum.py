@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, seed_of
 from faithscope.explainers.base import Progress, blocks
-from faithscope.explainers.shared.classes import chosen_classes, importances_of, names_per_class
+from faithscope.explainers.classes import chosen_classes, importances_of, names_per_class
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.models import in_evaluation, to_tensor

@@ -19,8 +19,8 @@ from faithscope.explainers.anchors.search import (
     mix,
 )
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.outcomes import Outcomes
-from faithscope.explainers.shared.ranges import bins_of, edges_of, range_condition, rules_of
+from faithscope.explainers.outcomes import Outcomes
+from faithscope.explainers.ranges import bins_of, edges_of, range_condition, rules_of
 from faithscope.explainers.space import Categories, Space
 from faithscope.explanations.conditions.condition import Condition, to_condition
 from faithscope.explanations.rules import Rules

@@ -16,7 +16,7 @@ from faithscope.explainers.anchors.search import (
     mix,
 )
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.outcomes import Outcomes
+from faithscope.explainers.outcomes import Outcomes
 from faithscope.explanations.base import claims
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints

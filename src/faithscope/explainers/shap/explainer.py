@@ -10,9 +10,9 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, settings_line
+from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
 from faithscope.explainers.shap.coalitions import Game, MixtureAnswers, Tell, affordable, asked_values
 from faithscope.explainers.shap.trees import Trees, is_off
-from faithscope.explainers.shared.classes import chosen_classes, of_classes, warn_if_predicted
 from faithscope.explainers.space import Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
