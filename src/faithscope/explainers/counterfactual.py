@@ -346,7 +346,7 @@ class _Gower:
         near = numbers & ((rows >= low) & (rows <= high)).all(axis=0) & ~np.isnan(others).any(axis=0)
         total = cdist(a[:, near], b[:, near], "cityblock") if near.any() else np.zeros((len(a), len(b)))
         for j in np.flatnonzero(numbers & ~near):
-            total += Gower((1.0,)).between([a[:, j, None]], [b[None, :, j]])
+            total += _with_missing(np.abs(a[:, j, None] - b[None, :, j]), a[:, j, None], b[None, :, j])
         if not numbers.all():
             total += cdist(rows[:, ~numbers], others[:, ~numbers], "hamming") * np.sum(~numbers)
         return np.asarray(total / rows.shape[1])
@@ -363,5 +363,11 @@ class _Gower:
 
     def gaps(self, rows: Floats, others: Floats) -> Floats:
         """How much each feature adds to the paired distance, up to a common factor: (n, d)."""
-        parts = zip(rows.T, others.T, self._widths.tolist(), strict=True)
-        return np.column_stack([Gower((width,)).between([a], [b]) for a, b, width in parts])
+        return _with_missing(np.abs(rows - others) / self._widths, rows, others)
+
+
+def _with_missing(gaps: Floats, a: Floats, b: Floats) -> Floats:
+    """Gaps of at most 1: a missing value is at gap 1 from any known value, and at gap 0 from another missing one."""
+    gaps = np.where(np.isnan(gaps), 1.0, np.minimum(gaps, 1.0))
+    gaps[np.isnan(a) & np.isnan(b)] = 0.0
+    return gaps
