@@ -66,9 +66,9 @@ class Shap(Explainer):
     algorithm : {"auto", "tree", "permutation"}
         ``"tree"`` reads the trees of a model: scikit-learn's, XGBoost's and LightGBM's, also at the end of a pipeline
         whose other steps make every feature of one column, as scaling, encoding and imputing do. Sums of trees are
-        explained exactly, by the interventional tree SHAP of the package ``shap``, or leaf by leaf if several
-        features are made of one column; probabilities of boosted trees, which are no sums, by a table of all
-        coalitions. ``"auto"`` takes ``"tree"`` if the trees give the model's outputs, else ``"permutation"``; the
+        explained exactly, by the interventional tree SHAP of the package ``shap``. Probabilities of boosted trees,
+        which are no sums, and columns that several features are made of, are explained by a table of all coalitions.
+        ``"auto"`` takes ``"tree"`` if the trees give the model's outputs, else ``"permutation"``; the
         attribute `algorithm` says which. ``"permutation"`` needs no package.
     evaluations : int, optional
         Coalitions of features that are tried per row, each on the whole background. By default 20 per feature for

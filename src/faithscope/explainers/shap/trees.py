@@ -1,9 +1,8 @@
-"""SHAP values of trees: of their sums by the package shap or by leaves, of functions of these sums by all mixtures."""
+"""SHAP values of trees: of their sums by the package shap, of functions of these sums by all mixtures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from math import comb
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -99,60 +98,33 @@ class Trees:
         return self.link(self.forest.sums(cells), self.outputs)
 
     def affordable(self, cells: Codes, budget: int) -> Bools:
-        """Which rows (n,) can be explained within the budget of coalitions per row; sums of trees need none."""
-        if self.link is plain:
+        """Which rows (n,) can be explained within the budget of coalitions per row; the package shap needs none."""
+        if self.shap:
             return np.ones(len(cells), bool)
         return affordable(cells, self.background, budget, self.players, self.columns)
 
     def values(self, cells: Codes, tell: Tell = lambda more: None) -> Floats:
         """SHAP values, (n, columns, classes)."""
         values = np.zeros((len(cells), self.columns, len(self.classes)))
-        step = _TREE_ROWS if self.link is not plain or self.shap else _PAIRS // (len(self.background) * self.columns)
-        for block in blocks(len(cells), step, more=tell):
+        for block in blocks(len(cells), _TREE_ROWS, more=tell):
             if self.shap:
-                values[block][:, self.players] = self._by_shap(cells[block])
-            elif self.link is plain:
-                values[block] = self._by_leaves(cells[block])
+                codes = np.where(cells[block] < 0, np.nan, cells[block])
+                shares = [part.shap_values(codes, check_additivity=False) for part in self.shap]
+                values[block][:, self.players] = np.stack(shares, axis=2)
             else:
                 values[block] = self._by_mixtures(cells[block])
         return values + 0.0
 
-    def _by_shap(self, cells: Codes) -> Floats:
-        codes = np.where(cells < 0, np.nan, cells)
-        return np.stack([part.shap_values(codes, check_additivity=False) for part in self.shap], axis=2)
-
-    def _by_leaves(self, cells: Codes) -> Floats:
-        """Values of sums, added up over the leaves that mixtures reach.
-
-        A leaf that is reached by mixtures which have r columns of the row and s others of the background row adds
-        ``v (r - 1)! s! / (r + s)!`` to the value of each of the r columns, and takes ``v r! (s - 1)! / (r + s)!`` from
-        each of the s: Shapley's formula for the game that is worth v where all r and none of the s have joined.
-        """
-        pairs = (part.ravel() for part in np.indices((len(cells), len(self.background))))
-        row, leaf, own, others = self._reached(cells, *pairs)
-        row //= len(self.background)
-        r, s = (np.bitwise_count(part).astype(np.int64) for part in (own, others))
-        most = int((r + s).max(initial=0)) + 1
-        share = np.array([[1 / comb(r + s, r) for s in range(most)] for r in range(most)])[r, s]
-        worth = plain(self._leaf_values, self.outputs)[leaf][:, self.classes]
-        values = np.zeros((len(cells), self.columns, worth.shape[1]))
-        for j in range(self.columns):
-            for part, size, sign in ((own, r, 1), (others, s, -1)):
-                at = np.flatnonzero(part >> j & 1)
-                added = sign * share[at] / size[at]
-                for number, weights in enumerate(worth[at].T):
-                    values[:, j, number] += np.bincount(row[at], added * weights, len(cells))
-        return values / len(self.background)
-
     def _by_mixtures(self, cells: Codes) -> Floats:
-        """Values of functions of sums, by the outputs of all mixtures.
+        """Values by the outputs of all mixtures.
 
         A leaf is reached by the mixtures that have the row's values of some columns R, and the background's values of
         some other columns B. So it adds ``value · Π_{j in R} s_j · Π_{j in B} (1 - s_j)``, with s_j = 1 for members of
         the coalition and 0 for others. This is a polynomial, whose coefficients are added up over all leaves, and then,
         for each coalition, over its subsets.
         """
-        values, forest = self._leaf_values, self.forest
+        forest = self.forest
+        values = forest.leaf_values[forest.leaves.node]
 
         def worths(row: Ints, other: Ints, changed: Ints) -> Floats:
             many, size = changed.shape
@@ -202,12 +174,6 @@ class Trees:
             inside = (leaves.low[:, j] <= cell) & (cell <= leaves.high[:, j]) | (leaves.missing[:, j] & (cell < 0))
             bits &= np.where(inside, -1, ~(1 << column))
         return bits
-
-    @cached_property
-    def _leaf_values(self) -> Floats:
-        """What each leaf adds to the sums: (leaves, k)."""
-        forest = self.forest
-        return forest.leaf_values[forest.leaves.node]
 
 
 def is_off(outputs: Floats, wanted: Floats, scale: float) -> Bools:
