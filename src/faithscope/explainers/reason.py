@@ -21,7 +21,7 @@ from faithscope.explanations.conditions.condition import Condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints, Names
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.checks import check_flag, is_real
+from faithscope.inputs.checks import check_flag
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
@@ -48,7 +48,7 @@ class SufficientReason(Explainer):
 
     Parameters
     ----------
-    model : fitted model
+    model : fitted classifier
         scikit-learn's decision trees, random forests, extra trees, GradientBoosting and HistGradientBoosting; models
         and boosters of XGBoost and LightGBM. Splits on categories are not read.
     X_train : (n, d) array or table, optional
@@ -57,8 +57,6 @@ class SufficientReason(Explainer):
         Drop conditions until none can be dropped. If False, the rule is all that the row meets on its ways.
     widen : bool
         Widen the bounds of the conditions that are left.
-    eps : float, optional
-        Of a regressor, which needs it: under the rule, predictions stay within eps of the row's own.
 
     Examples
     --------
@@ -77,19 +75,10 @@ class SufficientReason(Explainer):
         *,
         minimal: bool = True,
         widen: bool = True,
-        eps: float | None = None,
     ) -> None:
         self.model, self.X_train = model, X_train
         self.minimal, self.widen = check_flag(minimal, "minimal"), check_flag(widen, "widen")
-        self._forest, name = _proven(model), Model(model).name
-        if self._forest.classes is None and (not is_real(eps) or not 0 <= eps < np.inf):
-            raise BadInput(
-                f"{name} predicts numbers: pass eps=, a finite number of at least 0, how far from the row's own "
-                f"prediction they may go; got {eps!r}."
-            )
-        if self._forest.classes is not None and eps is not None:
-            raise BadInput(f"eps= is for predicted numbers, and {name} predicts labels: leave it out.")
-        self.eps = None if eps is None else float(eps)
+        self._forest = _proven(model)
         self._names = self._forest.names
         self._training: Codes | None = None
         if X_train is not None:
@@ -110,55 +99,44 @@ class SufficientReason(Explainer):
             True shows how far it is; a function is called with the rows done, and all rows, whenever more are done.
         """
         rows, names = self._read(X)
-        cells, labels, numbers = self._forest.cells(rows), *self._predicted(X, len(rows))
+        cells, labels = self._forest.cells(rows), self._predicted(X, len(rows))
         code, first = group((cells.astype(np.int64), labels[:, None]))
         sizes, done, boxes, order = np.bincount(code), 0, [], [np.empty(0, np.int64)]
         for label in np.unique(labels[first]).tolist():
             own = np.flatnonzero(labels[first] == label)
             for block in blocks(len(own), _CELLS // max(1, len(self._forest.leaves.low))):
-                chosen = first[own[block]]
-                boxes.append(self._explained(cells[chosen], label, numbers[chosen]))
+                boxes.append(self._explained(cells[first[own[block]]], label))
                 order.append(own[block])
                 if progress:
                     done += int(sizes[own[block]].sum())
                     progress(done, len(rows))
         return self._rules(boxes, names).take(np.argsort(np.concatenate(order))[code])
 
-    def _explained(self, cells: Codes, label: int, numbers: Floats) -> "Boxes":
-        """The boxes of rows with one label, or with these numbers; raises if the sums of the trees do not give them."""
+    def _explained(self, cells: Codes, label: int) -> "Boxes":
+        """The boxes of rows with one label; raises if the sums of the trees do not give it."""
         forest = self._forest
-        sums, off = forest.sums(cells) * forest.divisor, 2 * forest.tolerance
-        if self.eps is None:
-            slack = label_slack(forest, label)
-            outputs = np.column_stack([np.zeros(len(sums)), sums]) if sums.shape[1] == 1 else sums
-            wrong = outputs[:, label] - outputs.max(axis=1) < -off - _LEAST
-        else:
-            slack = number_slack(forest, numbers, self.eps)
-            low, high = forest.number(sums[:, 0] - off), forest.number(sums[:, 0] + off)
-            rounding = 16 * forest.precision * np.abs(numbers)
-            wrong = (numbers < low - rounding) | (numbers > high + rounding)
-        if wrong.any():
+        sums = forest.sums(cells) * forest.divisor
+        outputs = np.column_stack([np.zeros(len(sums)), sums]) if sums.shape[1] == 1 else sums
+        if (outputs[:, label] - outputs.max(axis=1) < -2 * forest.tolerance - _LEAST).any():
             raise self._misread("its predictions are not those of its trees")
-        boxes = Boxes(forest, cells, slack)
+        boxes = Boxes(forest, cells, label_slack(forest, label))
         if self.minimal:
             boxes.drop(boxes.by_slack())
             if self.widen:
                 boxes.widen()
         return boxes
 
-    def _predicted(self, X: Any, rows: int) -> tuple[Ints, Floats]:
-        """The position of each row's label among the classes; or 0, and the number predicted."""
+    def _predicted(self, X: Any, rows: int) -> Ints:
+        """The position of each row's label among the classes."""
         if not rows:
-            return np.empty(0, np.int64), np.empty(0)
+            return np.empty(0, np.int64)
         try:
-            answer = Model(self.model).function(numbers=self.eps is not None)(X)
+            answer = Model(self.model).function()(X)
         except (TypeError, ValueError) as problem:  # columns that it was not fitted with
             raise BadInput(f"The model cannot predict these rows: {str(problem).splitlines()[0]}") from None
-        if self._forest.classes is None:
-            return np.zeros(rows, np.int64), np.asarray(answer, np.float64).reshape(rows)
         places = {label: place for place, label in enumerate(self._forest.classes.tolist())}
         try:
-            return np.array([places[label] for label in to_labels(answer).tolist()], np.int64), np.zeros(rows)
+            return np.array([places[label] for label in to_labels(answer).tolist()], np.int64)
         except KeyError as strange:
             raise self._misread(f"it predicts {strange}, which is none of its classes") from None
 
@@ -222,9 +200,14 @@ def _proven(model: Any) -> Forest:
             ".explain(model[:-1].transform(X)); explain other models with Anchors."
         )
     forest = read_forest(model)
+    if forest.classes is None:
+        raise BadInput(
+            f"{Model(model).name} predicts numbers, and reasons are proven of labels: pass a classifier, which may be "
+            "fitted to bins of the numbers, or use Anchors(model, X_train, agreement=fs.Tolerance(eps))."
+        )
     if forest.unproven:
         raise BadInput(forest.unproven)
-    if len(forest.trees) > 1 or forest.classes is None or forest.outputs is not None:
+    if len(forest.trees) > 1 or forest.outputs is not None:
         return forest
     values = forest.trees[0].values
     return replace(forest, trees=[forest.trees[0]._replace(values=np.eye(values.shape[1])[values.argmax(axis=1)])])
@@ -376,20 +359,6 @@ def label_slack(forest: Forest, label: int) -> Slack:
             gaps = [sums[label] + sums[other] + (base[label] - base[other]) for other in others]
         safe = [gap - need for gap, need in zip(gaps, needed, strict=True)]
         return np.min(safe, axis=0) if safe else np.full(len(rows), np.inf)
-
-    return slack
-
-
-def number_slack(forest: Forest, predictions: Floats, eps: float) -> Slack:
-    """That predicted numbers stay within eps."""
-    values = forest.leaves.values[:, 0]
-
-    def slack(reach: Bools, rows: Ints) -> Floats:
-        predicted = predictions[rows]
-        low = forest.number(_total(_least(forest, values, reach)) + forest.base[0] - forest.tolerance)
-        high = forest.number(forest.base[0] - _total(_least(forest, -values, reach)) + forest.tolerance)
-        rounding = 8 * forest.precision * np.abs(predicted)
-        return np.asarray(eps - rounding - np.maximum(predicted - low, high - predicted))
 
     return slack
 

@@ -13,12 +13,8 @@ from faithscope.inputs.models import is_xgboost_booster
 
 _PROBABILITY = ("binary:logistic", "reg:logistic")  # whose base_score is a probability
 _LOGARITHM = ("count:poisson", "reg:gamma", "reg:tweedie")
-_SUMS = ("reg:squarederror", "reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror", "reg:squaredlogerror")
-_RAW = ("binary:logitraw", *_SUMS)
 _CLASSES = ("multi:softmax", "multi:softprob")
 
-_LIGHT_LOGARITHM = ("poisson", "gamma", "tweedie")
-_LIGHT_SUMS = ("regression", "regression_l1", "huber", "fair", "quantile", "mape")
 _ZERO = float(np.float32(1e-35))  # LightGBM takes numbers from -_ZERO to _ZERO for 0
 
 
@@ -55,21 +51,12 @@ def read_xgboost(model: Any) -> Forest:
     outputs = max(1, int(parameters["num_class"])) * max(1, int(parameters.get("num_target", 1)))
     base, error = _margins(json.loads(parameters["base_score"]), outputs, objective)
     labels = getattr(model, "classes_", np.arange(outputs) if objective == "multi:softmax" else None)
-    link = "sigmoid" if objective in _PROBABILITY else "exp" if objective in _LOGARITHM else "identity"
     unproven = ""
-    if labels is None and (outputs > 1 or objective == "multi:softprob"):
+    single = objective == "binary:logistic"
+    if kind == "dart" or objective not in ("binary:logistic", *_CLASSES) or single != (outputs == 1):
         unproven = (
-            f"This {name} predicts {outputs} outputs and no label: pass a model of one output, an XGBClassifier, or a "
-            "Booster with objective='multi:softmax'."
-        )
-    elif (
-        kind == "dart"
-        or objective not in (*_PROBABILITY, *_LOGARITHM, *_RAW, *_CLASSES)
-        or (labels is not None and outputs == 1 and objective != "binary:logistic")
-    ):
-        unproven = (
-            f"This {name} has booster={kind!r} and the objective {objective!r}, of which nothing is proven: use "
-            "booster='gbtree' with another objective, such as 'binary:logistic'."
+            f"This {name} has booster={kind!r} and the objective {objective!r} of {outputs} outputs, of which nothing "
+            "is proven: use booster='gbtree' and 'binary:logistic', or 'multi:softmax' of several classes."
         )
     trees = []
     for tree, weight in list(zip(content["trees"], weights, strict=True))[:last]:
@@ -85,7 +72,6 @@ def read_xgboost(model: Any) -> Forest:
         base,
         np.asarray(content["tree_info"][:last], np.int64),
         labels,
-        link=link,  # type: ignore[arg-type]
         precision=2.0**-23,
         blur=1e-5 + 2 * error,
         names=names_of(model) or (tuple(booster.feature_names) if booster.feature_names else None),
@@ -124,12 +110,10 @@ def read_lightgbm(model: Any) -> Forest:
     content = booster.dump_model()  # as many rounds as predict sums
     objective, outputs = str(content["objective"]).split(), int(content["num_tree_per_iteration"])
     labels, unproven = getattr(model, "classes_", None), ""
-    known = ("binary", "multiclass") if labels is not None else ("binary", *_LIGHT_SUMS, *_LIGHT_LOGARITHM)
-    binary = objective[0] == "binary"
-    if objective[0] not in known or "sqrt" in objective or (labels is not None and (outputs == 1) != binary):
+    if objective[0] not in ("binary", "multiclass") or (outputs == 1) != (objective[0] == "binary"):
         unproven = (
-            f"This {name} has the objective {' '.join(objective)!r}, of which nothing is proven: use one of "
-            f"{', '.join(known)}, without reg_sqrt; for classes pass an LGBMClassifier."
+            f"This {name} has the objective {' '.join(objective)!r}, of which nothing is proven: use binary, or "
+            "multiclass of several classes."
         )
     trees = [_light_tree(tree["tree_structure"], name) for tree in content["tree_info"]]
     names = booster.feature_name()
@@ -140,7 +124,6 @@ def read_lightgbm(model: Any) -> Forest:
         np.zeros(outputs),
         np.arange(len(trees)) % outputs,
         labels,
-        link="sigmoid" if binary else "exp" if objective[0] in _LIGHT_LOGARITHM else "identity",
         divisor=len(trees) / outputs if content["average_output"] else 1.0,
         names=names_of(model) or (None if numbered else tuple(names)),
         unproven=unproven,

@@ -32,9 +32,8 @@ def _read_mean(model: Any) -> Forest:
     members = getattr(model, "estimators_", None)
     splits = [tree.tree_ for tree in (members if members is not None else [model])]
     classes, outputs = getattr(model, "classes_", None), model.n_outputs_
-    several = f"This {type(model).__name__} predicts {outputs} outputs: pass a model of one output."
     if outputs > 1 and classes is not None:
-        raise BadInput(several)
+        raise BadInput(f"This {type(model).__name__} predicts {outputs} outputs: pass a model of one output.")
     values = [tree.value[:, :, 0] if classes is None else tree.value[:, 0, :] for tree in splits]
     return Forest(
         [_tree_of(tree, value) for tree, value in zip(splits, values, strict=True)],
@@ -44,7 +43,6 @@ def _read_mean(model: Any) -> Forest:
         classes,
         divisor=len(splits),
         names=names_of(model),
-        unproven=several if outputs > 1 else "",
     )
 
 
@@ -83,19 +81,13 @@ def _read_histograms(model: Any) -> Forest:
         left, right = (np.where(leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right"))
         cuts, to_left = nodes["num_threshold"].astype(np.float64), nodes["missing_go_to_left"].astype(bool)
         trees.append(Tree(left, right, nodes["feature_idx"].astype(np.int64), cuts, to_left, nodes["value"][:, None]))
-    classes = getattr(model, "classes_", None)
-    link = "IdentityLink" if classes is not None else type(model._loss.link).__name__
     return Forest(
         trees,
         model.n_features_in_,
         np.asarray(model._baseline_prediction, np.float64).ravel(),
         np.tile(np.arange(model.n_trees_per_iteration_), len(model._predictors)),
-        classes,
-        link="exp" if link == "LogLink" else "identity",
+        getattr(model, "classes_", None),
         names=names_of(model),
-        unproven=""
-        if link in ("IdentityLink", "LogLink")
-        else f"This {type(model).__name__} has a link that is not known, {link}: use another loss.",
     )
 
 
