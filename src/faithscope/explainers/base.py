@@ -1,6 +1,7 @@
 """The base of all explainers, as scikit-learn's estimators have one: repr, get_params, equality, progress, labels."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import fields
 from functools import wraps
 from inspect import isfunction, signature
@@ -105,11 +106,10 @@ def _showing_progress(explain: Callable[..., Any]) -> Callable[..., Any]:
             raise WrongType(
                 f"progress must be True, False, None or a function (done, total); got {type(progress).__name__}."
             )
-        if isinstance(progress, bool):
-            with Watch(progress).phase(f"explaining with {type(self).__name__}", rows_of(X)) as step:
-                made = explain(self, X, *given, progress=step, **options)
-        else:
-            made = explain(self, X, *given, progress=progress, **options)
+        told = isinstance(progress, bool)
+        phase = f"explaining with {type(self).__name__}"
+        with Watch(progress).phase(phase, rows_of(X)) if told else nullcontext(progress) as step:
+            made = explain(self, X, *given, progress=step, **options)
         return made._labelled(X) if isinstance(made, Explanations) else made
 
     return shown

@@ -59,32 +59,26 @@ def importances_of(values: Any, names: Sequence[str], axes: tuple[int, ...] | No
     return importances._with(names=None, shape=axes) if maps else importances
 
 
-def names_per_class(features: Sequence[str], classes: Sequence[int], word: str = "class") -> list[str]:
+def names_per_class(features: Sequence[str], classes: int, word: str = "class") -> list[str]:
     """Names of vectors that hold one class, or output, after the other; it is named if there are several.
 
     Examples
     --------
-    >>> names_per_class(["age"], [0, 1])
+    >>> names_per_class(["age"], 2)
     ['age | class 0', 'age | class 1']
     """
-    if len(classes) == 1:
+    if classes == 1:
         return list(features)
-    return [f"{feature} | {word} {number}" for number in classes for feature in features]
+    return [f"{feature} | {word} {number}" for number in range(classes) for feature in features]
 
 
 def of_classes(
-    values: Floats,
-    features: Sequence[str],
-    explainer: Any,
-    axes: tuple[int, ...] | None,
-    classes: Sequence[int] | None = None,
-    word: str = "class",
+    values: Floats, features: Sequence[str], explainer: Any, axes: tuple[int, ...] | None, word: str = "class"
 ) -> Importances:
     """The vectors of an explainer, (n, classes, d), as its importances: one class, or output, after the other."""
-    count = values.shape[1]
-    names = names_per_class(features, (classes or range(count))[:count], word)
+    count, class_index, remarks = values.shape[1], explainer.class_index, ()
+    names = names_per_class(features, count, word)
     importances = importances_of(values.reshape(len(values), len(names)), names, axes)
-    class_index, remarks = explainer.class_index, ()
     if class_index == "predicted":
         remarks = (OWN_CLASSES,)
     elif count > 2 and word == "class":

@@ -159,7 +159,7 @@ class Counterfactual(FlippingExplainer):
         known = np.unique(np.where(np.isnan(known), np.inf, known), axis=0)  # missing numbers are equal, and come last
         known = np.where(np.isinf(known), np.nan, known)
         labels = self._outcomes.ask(table.decode(known))
-        return Flips(self._outcomes, table, known, labels, _Gower(table.categorical, known), self.candidates)
+        return Flips(self._outcomes, table, known, labels, self.candidates)
 
     def _why_none(self) -> str:
         return self._outcomes.never_kept()
@@ -188,7 +188,6 @@ class Flips:
     table : Space
     known, labels : (m, d) and (m,) arrays
         Training rows, and their predictions.
-    distances : _Gower
     candidates : int
     rows : (n, d) array
         The rows that are to be flipped.
@@ -198,7 +197,6 @@ class Flips:
     table: Space
     known: Floats
     labels: Array
-    distances: "_Gower"
     candidates: int
     rows: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
@@ -220,7 +218,7 @@ class Flips:
             return owner, starts
         sparse = self._put_back(starts.copy(), owner)
         changed = unlike(sparse, self.rows[owner]).sum(axis=1)  # which decides among equally close points
-        best = _first_of_each(owner, 1, changed, self.distances.paired(self.rows[owner], sparse))
+        best = _first_of_each(owner, 1, changed, self._paired(self.rows[owner], sparse))
         owner = owner[best]
         points, again = self._move(sparse[best], owner), np.arange(len(best))
         while again.size:  # until no changed feature can be put back alone
@@ -252,7 +250,7 @@ class Flips:
                 agree = self.outcomes.agree(known, own[members[block], None])
                 pool = np.flatnonzero(~agree.all(axis=0))
                 if len(pool):
-                    distances = self.distances.between(self.rows[members[block]], self.known[pool])
+                    distances = self._between(self.rows[members[block]], self.known[pool])
                     owner, chosen = _smallest(distances, agree[:, pool], self.candidates)
                     owners.append(members[block][owner])
                     points.append(self.known[pool[chosen]])
@@ -272,7 +270,7 @@ class Flips:
     def _farthest_first(self, points: Floats, origin: Floats, which: Any) -> tuple[Ints, Ints]:
         """The place of each feature in each point, the largest change first; and how many features are changed."""
         changed = unlike(points, origin) & which
-        order = np.argsort(np.where(changed, -self.distances.gaps(origin, points), 1.0), axis=1, kind="stable")
+        order = np.argsort(np.where(changed, -self._gaps(origin, points), 1.0), axis=1, kind="stable")
         return np.argsort(order, axis=1, kind="stable"), changed.sum(axis=1)
 
     def _move(self, points: Floats, owner: Ints) -> Floats:
@@ -312,6 +310,35 @@ class Flips:
         self.settle(tried.reshape(-1, points.shape[1]))  # in place
         return tried
 
+    def _between(self, rows: Floats, others: Floats) -> Floats:
+        """Distance from each of n rows to each of m others: (n, m)."""
+        from scipy.spatial.distance import cdist
+
+        numbers, (a, b) = ~self.table.categorical, (part / self._widths for part in (rows, others))
+        low, high = np.fmin.reduce(self.known, axis=0), np.fmax.reduce(self.known, axis=0)
+        # Only what is outside the known rows can be farther away than the range.
+        near = numbers & ((rows >= low) & (rows <= high)).all(axis=0) & ~np.isnan(others).any(axis=0)
+        total = cdist(a[:, near], b[:, near], "cityblock") if near.any() else np.zeros((len(a), len(b)))
+        for j in np.flatnonzero(numbers & ~near):
+            total += _with_missing(np.abs(a[:, j, None] - b[None, :, j]), a[:, j, None], b[None, :, j])
+        if not numbers.all():
+            total += cdist(rows[:, ~numbers], others[:, ~numbers], "hamming") * np.sum(~numbers)
+        return np.asarray(total / rows.shape[1])
+
+    @cached_property
+    def _widths(self) -> Floats:
+        """What each feature is divided by: two different codes are farther apart than 1/2, so at distance 1."""
+        widths = np.where(self.table.categorical, 0.5, ranges(self.known))
+        return np.where(widths > 0, widths, 1.0)
+
+    def _paired(self, rows: Floats, others: Floats) -> Floats:
+        """Distance from each row to the other in the same position: (n,)."""
+        return Gower(tuple(self._widths.tolist())).between(list(rows.T), list(others.T))
+
+    def _gaps(self, rows: Floats, others: Floats) -> Floats:
+        """How much each feature adds to the paired distance, up to a common factor: (n, d)."""
+        return _with_missing(np.abs(rows - others) / self._widths, rows, others)
+
 
 def _smallest(distances: Floats, barred: Bools, k: int) -> tuple[Ints, Ints]:
     """Row and column of the k smallest distances of each row that are not barred, smallest first, then by column."""
@@ -327,43 +354,6 @@ def _first_of_each(owner: Ints, k: int, *keys: Array) -> Ints:
     order = np.lexsort((*keys, owner))
     ordered = owner[order]
     return order[np.arange(len(order)) - np.searchsorted(ordered, ordered) < k]
-
-
-@dataclass(frozen=True, eq=False)
-class _Gower:
-    """Gower's distance: a mean over features, of |a - b| / range for numbers and of 0 or 1 for categories."""
-
-    categorical: Bools
-    known: Floats
-
-    def between(self, rows: Floats, others: Floats) -> Floats:
-        """Distance from each of n rows to each of m others: (n, m)."""
-        from scipy.spatial.distance import cdist
-
-        numbers, (a, b) = ~self.categorical, (part / self._widths for part in (rows, others))
-        low, high = np.fmin.reduce(self.known, axis=0), np.fmax.reduce(self.known, axis=0)
-        # Only what is outside the known rows can be farther away than the range.
-        near = numbers & ((rows >= low) & (rows <= high)).all(axis=0) & ~np.isnan(others).any(axis=0)
-        total = cdist(a[:, near], b[:, near], "cityblock") if near.any() else np.zeros((len(a), len(b)))
-        for j in np.flatnonzero(numbers & ~near):
-            total += _with_missing(np.abs(a[:, j, None] - b[None, :, j]), a[:, j, None], b[None, :, j])
-        if not numbers.all():
-            total += cdist(rows[:, ~numbers], others[:, ~numbers], "hamming") * np.sum(~numbers)
-        return np.asarray(total / rows.shape[1])
-
-    @cached_property
-    def _widths(self) -> Floats:
-        """What each feature is divided by: two different codes are farther apart than 1/2, so at distance 1."""
-        widths = np.where(self.categorical, 0.5, ranges(self.known))
-        return np.where(widths > 0, widths, 1.0)
-
-    def paired(self, rows: Floats, others: Floats) -> Floats:
-        """Distance from each row to the other in the same position: (n,)."""
-        return Gower(tuple(self._widths.tolist())).between(list(rows.T), list(others.T))
-
-    def gaps(self, rows: Floats, others: Floats) -> Floats:
-        """How much each feature adds to the paired distance, up to a common factor: (n, d)."""
-        return _with_missing(np.abs(rows - others) / self._widths, rows, others)
 
 
 def _with_missing(gaps: Floats, a: Floats, b: Floats) -> Floats:

@@ -112,8 +112,15 @@ class Gradient(Explainer):
 
     def _vectors(self, module: "_Double", rows: Floats, start: Floats) -> Floats:
         """One vector per row and class explained: (n, classes, d), or (n, classes, d + 1) with the offset."""
-        outputs, slopes = module.differentiate(rows, self.class_index)
-        values = self._values(module, rows, start, slopes)
+        outputs, values = module.differentiate(rows, self.class_index)
+        if self.method == "gradient x input":
+            values = values * rows[:, None, :]
+        elif self.method == "integrated gradients":
+            nodes, weights = np.polynomial.legendre.leggauss(self.steps)
+            points = start + ((nodes + 1) / 2)[:, None] * (rows - start)[:, None, :]
+            _, along = module.differentiate(points.reshape(-1, rows.shape[1]), self.class_index)
+            along = along.reshape(len(rows), self.steps, -1, rows.shape[1])
+            values = np.einsum("s,nscd->ncd", weights / 2, along) * (rows - start)[:, None, :]
         if self.class_index == "predicted":
             best = outputs.argmax(axis=1)[:, None]
             outputs, values = np.take_along_axis(outputs, best, 1), np.take_along_axis(values, best[:, :, None], 1)
@@ -123,18 +130,6 @@ class Gradient(Explainer):
         largest = np.abs(values).max(axis=2, initial=1e-280, keepdims=True)
         power = 10.0 ** (_DIGITS - np.floor(np.log10(largest)))
         return np.asarray(np.round(values * power) / power + 0.0)  # 0 has no sign
-
-    def _values(self, module: "_Double", rows: Floats, start: Floats, slopes: Floats) -> Floats:
-        if self.method == "gradient":
-            return slopes
-        if self.method == "gradient x input":
-            return slopes * rows[:, None, :]
-        nodes, weights = np.polynomial.legendre.leggauss(self.steps)
-        points = start + ((nodes + 1) / 2)[:, None] * (rows - start)[:, None, :]
-        _, along = module.differentiate(points.reshape(-1, rows.shape[1]), self.class_index)
-        along = along.reshape(len(rows), self.steps, -1, rows.shape[1])
-        mean: Floats = np.einsum("s,nscd->ncd", weights / 2, along)
-        return mean * (rows - start)[:, None, :]
 
 
 class _Double:

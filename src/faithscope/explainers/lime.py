@@ -182,7 +182,21 @@ class Lime(Explainer):
     ) -> Floats:
         """The vectors of rows by these draws, and each row as one more."""
         which, first = group([canonical(rows).view(np.int64)])
-        own, outputs = self._outputs(rows[first], table, drawn)
+        columns = [
+            np.concatenate([scale.decode(column), feature.values[places]])
+            for scale, column, feature, places in zip(table.scales, rows[first].T, self._features, drawn, strict=True)
+        ]
+        count = len(first) + drawn.shape[1]
+        outputs = np.concatenate(
+            [
+                to_outputs(self._ask(self.table.rebuild([column[part] for column in columns])))
+                for part in blocks(count, _VALUES // len(columns))
+            ]
+        )
+        if len(outputs) != count:
+            raise BadInput(f"The model gave {len(outputs):,} outputs for {count:,} rows: it must give one per row.")
+        outputs = of_both_classes(outputs) if self._is_probability(outputs) else outputs
+        own, outputs = outputs[: len(first)], outputs[len(first) :]
         own, features = own[which], self._features
         bins = np.stack([feature.bins[places] for feature, places in zip(features, drawn, strict=True)])
         # Categories that no training row has come after all others.
@@ -196,24 +210,6 @@ class Lime(Explainer):
         count, places = len(self._features) * samples, len(self._features[0].values)
         raw = np.asarray(generator.bit_generator.random_raw(-(-count // 4)), "<u8").view("<u2")[:count]
         return np.asarray(raw >> (_BITS - places.bit_length() + 1), np.uint16).reshape(-1, samples)
-
-    def _outputs(self, rows: Floats, table: Space, drawn: Places) -> tuple[Floats, Floats]:
-        """Probabilities of every class, or numbers, of rows and of draws: (n, classes) and (draws, classes)."""
-        columns = [
-            np.concatenate([scale.decode(column), feature.values[places]])
-            for scale, column, feature, places in zip(table.scales, rows.T, self._features, drawn, strict=True)
-        ]
-        count = len(rows) + drawn.shape[1]
-        outputs = np.concatenate(
-            [
-                to_outputs(self._ask(self.table.rebuild([column[part] for column in columns])))
-                for part in blocks(count, _VALUES // len(columns))
-            ]
-        )
-        if len(outputs) != count:
-            raise BadInput(f"The model gave {len(outputs):,} outputs for {count:,} rows: it must give one per row.")
-        outputs = of_both_classes(outputs) if self._is_probability(outputs) else outputs
-        return outputs[: len(rows)], outputs[len(rows) :]
 
     def _is_probability(self, outputs: Floats) -> bool:
         """Whether outputs are probabilities; a single one is none, and no label either, if it takes fractions."""

@@ -214,11 +214,9 @@ def asked_values(
         worth = np.empty((len(own), len(members) + 2, gains.shape[1]))
         worth[:, 0], worth[:, -1] = starts[other], gains[own]
         if len(members):
-            mine, others = (
-                np.take_along_axis(part, changed, axis=1)[:, None] for part in (rows[own], background[other])
-            )
-            masked = np.repeat(background[other][:, None], len(members), axis=1)
-            np.put_along_axis(masked, changed[:, None], np.where(members, mine, others), axis=2)
+            inside = np.zeros((len(own), len(members), features), bool)
+            np.put_along_axis(inside, changed[:, None], members, axis=2)
+            masked = np.where(inside, rows[own, None], background[other, None])
             worth[:, 1:-1] = ask(masked.reshape(-1, features)).reshape(len(own), len(members), -1)
         return worth
 

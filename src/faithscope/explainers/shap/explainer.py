@@ -203,7 +203,7 @@ class Shap(Explainer):
         self.error = max(self.error, error)
         self.asked, self.saved = self.asked + asked, self.saved + answers.saved
         word = "output" if self._regressor else "class"
-        importances = of_classes(values, self.table.names, self, self.table.axes, self._classes, word)
+        importances = of_classes(values, self.table.names, self, self.table.axes, word)
         remarks = (*importances.remarks, _NOISY) if answers.noisy else importances.remarks
         told = importances._with(error=error, remarks=remarks, asked=asked, saved=answers.saved)._labelled(X)
         return told, errors.reshape(told.values.shape)

@@ -32,9 +32,9 @@ def read_xgboost(model: Any) -> Forest:
     objective, parameters = learner["objective"]["name"], learner["learner_model_param"]
     boosting = learner["gradient_booster"]
     kind, missing = boosting["name"], getattr(model, "missing", None)
-    content = boosting.get("gbtree", boosting)["model"] if kind in ("gbtree", "dart") else {"trees": []}
+    content = boosting.get("gbtree", boosting)["model"]  # dart holds a gbtree
     if (
-        kind not in ("gbtree", "dart")
+        "trees" not in content
         or any(any(tree["split_type"]) or int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in content["trees"])
         or not (missing is None or np.isnan(missing))
     ):
