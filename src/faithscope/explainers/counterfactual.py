@@ -287,7 +287,11 @@ class Flips:
             start = origin[moving, feature]
             for _ in range(_ROUNDS):
                 end = points[moving, feature]
-                tried = self._steps(points[moving], start, end, feature)
+                steps = start + (end - start) * (np.arange(1, _PARTS) / _PARTS)[:, None]
+                rounded = np.where(end > start, np.ceil(steps), np.floor(steps))
+                tried = np.repeat(points[None, moving], _PARTS - 1, axis=0)
+                tried[:, np.arange(len(moving)), feature] = np.where(self.table.integral[feature], rounded, steps)
+                self.settle(tried.reshape(-1, points.shape[1]))  # in place
                 steps = tried[:, np.arange(len(moving)), feature].T
                 room = (steps != end[:, None]).any(axis=1)
                 if not room.any():
@@ -299,16 +303,6 @@ class Flips:
                 reached = np.arange(len(moving)), flips.argmax(axis=0)
                 start, points[moving, feature] = edges[reached], edges[:, 1:][reached]
         return points
-
-    def _steps(self, points: Floats, start: Floats, end: Floats, feature: Ints) -> Floats:
-        """Points with one feature on its way from start to end: (parts - 1, points, features)."""
-        whole = self.table.integral[feature]
-        steps = start + (end - start) * (np.arange(1, _PARTS) / _PARTS)[:, None]
-        steps = np.where(whole, np.where(end > start, np.ceil(steps), np.floor(steps)), steps)
-        tried = np.repeat(points[None], _PARTS - 1, axis=0)
-        tried[:, np.arange(len(points)), feature] = steps
-        self.settle(tried.reshape(-1, points.shape[1]))  # in place
-        return tried
 
     def _between(self, rows: Floats, others: Floats) -> Floats:
         """Distance from each of n rows to each of m others: (n, m)."""

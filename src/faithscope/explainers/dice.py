@@ -87,7 +87,8 @@ class Dice(FlippingExplainer):
         if chances.shape[1] < 2:  # no row, or no other class
             return rows[:0], np.empty(0, np.int64)
         with _quiet(self.seed):
-            explainer, frame = _explainer(coded, known, self.method), coded.frame(familiar)
+            explainer = _explainer(coded, known, self.method)
+        frame = coded.frame(familiar)
         wanted = np.argsort(-chances, axis=1, kind="stable")[:, 1].tolist()
         points, flipped = rows.copy(), np.zeros(len(rows), bool)
         for row, seed in enumerate(row_seeds(self.seed, table.alike(rows))):

@@ -16,7 +16,7 @@ from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.ranges import range_condition, rules_of
 from faithscope.explainers.space import Numbers
 from faithscope.explainers.trees.forest import Forest
-from faithscope.explainers.trees.reading import KNOWN, has_trees, read_forest
+from faithscope.explainers.trees.reading import KNOWN, read_forest
 from faithscope.explanations.conditions.condition import Condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints, Names
@@ -193,17 +193,17 @@ class SufficientReason(Explainer):
 
 def _proven(model: Any) -> Forest:
     """A forest of whose predictions something can be proven; a single tree votes, which leaves nothing to rounding."""
-    if not has_trees(model):
+    forest, name = read_forest(model), Model(model).name
+    if forest is None:
         raise WrongType(
-            f"A sufficient reason is proven from the trees of a model, and {Model(model).name} has none that can be "
-            f"read: pass one of {KNOWN}; of a pipeline its last step and the changed rows, SufficientReason(model[-1])"
+            f"A sufficient reason is proven from the trees of a model, and {name} has none that can be read: pass one "
+            f"of {KNOWN}; of a pipeline its last step and the changed rows, SufficientReason(model[-1])"
             ".explain(model[:-1].transform(X)); explain other models with Anchors."
         )
-    forest = read_forest(model)
     if forest.classes is None:
         raise BadInput(
-            f"{Model(model).name} predicts numbers, and reasons are proven of labels: pass a classifier, which may be "
-            "fitted to bins of the numbers, or use Anchors(model, X_train, agreement=fs.Tolerance(eps))."
+            f"{name} predicts numbers, and reasons are proven of labels: pass a classifier, which may be fitted to "
+            "bins of the numbers, or use Anchors(model, X_train, agreement=fs.Tolerance(eps))."
         )
     if forest.unproven:
         raise BadInput(forest.unproven)

@@ -105,15 +105,8 @@ class Perturbations(Protocol):
     An anchor has one code per feature: 0 leaves the feature free, others stand for conditions that the row meets.
     """
 
-    @property
-    def batch(self) -> int:
-        """How many draws a batch has."""
-        ...
-
-    @property
-    def width(self) -> int:
-        """How many features an anchor has."""
-        ...
+    batch: int  # draws of a batch
+    width: int  # features of an anchor
 
     def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
         """What may be added: features (k,), and their new codes (n, beam, k), 0 if nothing may."""

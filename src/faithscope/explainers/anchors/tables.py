@@ -259,21 +259,7 @@ class Bins:
         pairs = [(j, edge) for j, (many, equal) in kinds for edge in (*range(many - 1), *[-1] * equal)]
         return np.array(pairs, np.int64).reshape(-1, 2).T
 
-    def extend(self, bins: Codes, anchors: Codes) -> Codes:
-        """Codes after adding each condition that rows in these bins meet; 0 if that changes nothing."""
-        j, edge = self.conditions
-        own, old = bins[:, None, j], anchors[:, :, j]
-        known = own < self.counts[j]
-        equal, above, own = edge < 0, own > edge, np.where(known, own, 0)
-        kept = known & (self.categorical[j] | ((own >= self.quarters[j]) == equal))  # missing is above no edge
-        low = np.maximum(self.low[j, old], np.where(equal, own, np.where(above, edge + 1, 0)))
-        high = np.minimum(self.high[j, old], np.where(equal, own, np.where(above, self.quarters[j] - 1, edge)))
-        high = np.maximum(low, high)  # of rows that cannot meet the condition
-        after, before = self._size(j, low, high), self._size(j, self.low[j, old], self.high[j, old])
-        codes = np.where(self.categorical[j], own, low * self.counts[j] + high) + 1
-        return np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
-
-    def _size(self, j: Ints, low: Codes, high: Codes) -> Ints:
+    def size(self, j: Ints, low: Codes, high: Codes) -> Ints:
         """How many training values lie in these bins."""
         return self.starts[j, high + 1] - self.starts[j, low]
 
@@ -352,8 +338,18 @@ class TableDraws:
         self.told = self.known if self.outcomes.of_numbers else np.arange(len(first), dtype=np.float64)
 
     def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
-        """The feature of each condition, and the code of that feature once the condition is added."""
-        return self.bins.conditions[0], self.bins.extend(self.cells[rows], anchors)
+        """The feature of each condition, and its code once the condition is added; 0 if that changes nothing."""
+        bins, (j, edge) = self.bins, self.bins.conditions
+        own, old = self.cells[rows][:, None, j], anchors[:, :, j]
+        known = own < bins.counts[j]
+        equal, above, own = edge < 0, own > edge, np.where(known, own, 0)
+        kept = known & (bins.categorical[j] | ((own >= bins.quarters[j]) == equal))  # missing is above no edge
+        low = np.maximum(bins.low[j, old], np.where(equal, own, np.where(above, edge + 1, 0)))
+        high = np.minimum(bins.high[j, old], np.where(equal, own, np.where(above, bins.quarters[j] - 1, edge)))
+        high = np.maximum(low, high)  # of rows that cannot meet the condition
+        after, before = bins.size(j, low, high), bins.size(j, bins.low[j, old], bins.high[j, old])
+        codes = np.where(bins.categorical[j], own, low * bins.counts[j] + high) + 1
+        return j, np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
 
     def coverage(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
         """Share of training rows that each extension covers."""

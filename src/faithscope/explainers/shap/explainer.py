@@ -137,7 +137,7 @@ class Shap(Explainer):
         largest = float(np.abs(self._known).max())
         self._scale = largest or 1.0
         self._decimals = 12 - ceil(log10(largest)) if largest else _UNROUNDED
-        self._trees = self._find_trees(algorithm)
+        self._trees = self._find_trees()
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
         self._budget = 20 * len(self.table.names)  # coalitions that may be tried per row
         if evaluations is not None:
@@ -271,9 +271,9 @@ class Shap(Explainer):
         """The coalitions that are drawn for rows of which not all can be tried."""
         return Game.permutations(len(self.table.names), self._budget, self.seed)
 
-    def _find_trees(self, algorithm: str) -> "Trees | None":
-        plain_function = not hasattr(self.model, "predict")
-        if algorithm == "permutation" or (algorithm == "auto" and plain_function):
+    def _find_trees(self) -> "Trees | None":
+        algorithm = self._algorithm_given
+        if algorithm == "permutation" or (algorithm == "auto" and not hasattr(self.model, "predict")):
             return None
         try:
             if self.output == "label":

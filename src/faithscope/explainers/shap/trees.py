@@ -13,7 +13,7 @@ from faithscope.explainers.base import blocks
 from faithscope.explainers.shap.coalitions import Tell, affordable, differing, pair_values
 from faithscope.explainers.space import Space
 from faithscope.explainers.trees.forest import Forest
-from faithscope.explainers.trees.reading import has_trees, read_forest
+from faithscope.explainers.trees.reading import read_forest
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.pipelines import columns_of_features
 
@@ -67,10 +67,9 @@ class Trees:
         pipe = getattr(model, "best_estimator_", model)
         piped = hasattr(pipe, "steps") and len(pipe.steps) > 1
         trees = pipe.steps[-1][1] if piped else pipe
-        name = type(trees).__name__
-        if not has_trees(trees):
+        name, forest = type(trees).__name__, read_forest(trees)
+        if forest is None:
             raise BadInput(f'No trees are read from this {name}: use algorithm="permutation".')
-        forest = read_forest(trees)
         players, transform = np.arange(len(table.names)), None
         if piped:
             # What a sparse matrix leaves out is missing to XGBoost, and 0 to all others.

@@ -62,11 +62,6 @@ class Nodes(NamedTuple):
     values: Floats
     tree: Ints
 
-    def goes_left(self, cells: Codes, row: Ints, node: Ints) -> Bools:
-        """Whether rows of cells go left at nodes."""
-        cell = cells[row, self.feature[node]]
-        return np.where(cell < 0, self.missing_left[node], cell <= self.place[node])
-
 
 class Leaves(NamedTuple):
     """The leaves of all trees, tree after tree, each as a box of cells.
@@ -214,7 +209,9 @@ class Forest:
             node, child = np.full((len(part), len(nodes.roots)), -1), np.repeat(nodes.roots[None], len(part), axis=0)
             while (child != node).any():
                 node = child
-                child = np.where(nodes.goes_left(part, row, node), nodes.left[node], nodes.right[node])
+                cell = part[row, nodes.feature[node]]
+                left = np.where(cell < 0, nodes.missing_left[node], cell <= nodes.place[node])
+                child = np.where(left, nodes.left[node], nodes.right[node])
             sums[block] += self.leaf_values[node].sum(axis=1)
         return sums
 

@@ -102,17 +102,13 @@ _READERS: Mapping[tuple[str, str], Callable[[Any], Forest]] = {
 }
 
 
-def has_trees(model: Any) -> bool:
-    """Whether a model is, or inherits from, a class whose trees can be read."""
-    return _known_kind(owner_of(model)) is not None
-
-
-def read_forest(model: Any) -> Forest:
-    """The trees of a fitted model that has some; raises if they cannot be read."""
+def read_forest(model: Any) -> Forest | None:
+    """The trees of a fitted model; None if no reader knows it, or raises if its trees cannot be read."""
     owner, name = owner_of(model), type(owner_of(model)).__name__
-    kind = _known_kind(owner)
+    keys = ((kind, (kind.__module__.partition(".")[0], kind.__name__)) for kind in type(owner).__mro__)
+    kind = next((kind for kind, key in keys if key in _READERS), None)
     if kind is None:
-        raise BadInput(f"{name} has no trees that can be read: pass one of {KNOWN}.")
+        return None
     library = kind.__module__.partition(".")[0]
     for method in _METHODS:  # a subclass may have a threshold of its own
         whose = next((part for part in type(owner).__mro__ if method in vars(part)), None)
@@ -132,9 +128,3 @@ def read_forest(model: Any) -> Forest:
     if not forest.trees:
         raise BadInput(f"This {name} has no trees, so it gives every row the same prediction: fit it with trees.")
     return forest
-
-
-def _known_kind(model: Any) -> type | None:
-    """The class that a model is, or inherits from, whose trees can be read."""
-    keys = ((kind, (kind.__module__.partition(".")[0], kind.__name__)) for kind in type(model).__mro__)
-    return next((kind for kind, key in keys if key in _READERS), None)
