@@ -133,16 +133,13 @@ def _shown(name: str, value: Any) -> str:
     if isinstance(value, _PLAIN):
         return repr(value.item() if isinstance(value, np.generic) else value)
     if name.startswith("X") or hasattr(value, "shape"):
-        return str(_shape(value))
+        shape = value.shape if hasattr(value, "shape") else np.array(value, object).shape
+        return str(tuple(map(int, shape)))
     if isinstance(value, Agreement):
         return line_of(value)
     if isinstance(value, list | tuple | set | frozenset) and all(isinstance(item, _PLAIN) for item in value):
         return repr(value) if len(value) <= _MOST else f"<{len(value)} values>"
     return _name(value)
-
-
-def _shape(rows: Any) -> tuple[int, ...]:
-    return tuple(map(int, rows.shape if hasattr(rows, "shape") else np.array(rows, object).shape))
 
 
 def _name(value: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
 from faithscope.inputs.array_types import Floats
+from faithscope.inputs.models import Model
 
 PREDICTED = (
     "class_index='predicted' explains a different class from row to row, so equal vectors may speak of different "
@@ -44,7 +45,7 @@ def warn_if_predicted(class_index: int | str | None, stacklevel: int = 4) -> boo
 
 def label_of(model: Any, class_index: int | str | None) -> str | None:
     """The label that importances of one class speak of, if the model, or whose method it is, says its classes."""
-    classes = getattr(getattr(model, "__self__", model), "classes_", None)
+    classes = Model(model).classes
     if classes is None or np.ndim(classes) != 1:
         return None
     place = 1 if class_index is None and len(classes) == 2 else class_index
@@ -76,7 +77,8 @@ def of_classes(
     values: Floats, features: Sequence[str], explainer: Any, axes: tuple[int, ...] | None, word: str = "class"
 ) -> Importances:
     """The vectors of an explainer, (n, classes, d), as its importances: one class, or output, after the other."""
-    count, class_index, remarks = values.shape[1], explainer.class_index, ()
+    count, class_index = values.shape[1], explainer.class_index
+    remarks: tuple[str, ...] = ()
     names = names_per_class(features, count, word)
     importances = importances_of(values.reshape(len(values), len(names)), names, axes)
     if class_index == "predicted":

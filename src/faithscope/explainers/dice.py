@@ -86,8 +86,24 @@ class Dice(FlippingExplainer):
         chances = model.probabilities(table.decode(rows)) if len(rows) else np.empty((0, 0))
         if chances.shape[1] < 2:  # no row, or no other class
             return rows[:0], np.empty(0, np.int64)
+        try:
+            import dice_ml
+        except ImportError as problem:
+            raise MissingExtra('Dice needs the dice-ml package: pip install "faithscope[dice]".') from problem
         with _quiet(self.seed):
-            explainer = _explainer(coded, known, self.method)
+            training = coded.frame(known)
+            numbers = [
+                name for name, categorical in zip(coded.names, table.categorical, strict=True) if not categorical
+            ]
+            decimals = {name: _decimals(training[name].to_numpy()) for name in numbers}
+            training[_OUTCOME] = coded.predict(training)
+            data = dice_ml.Data(
+                dataframe=training,
+                continuous_features=numbers,
+                outcome_name=_OUTCOME,
+                continuous_features_precision=decimals,
+            )
+            explainer = dice_ml.Dice(data, dice_ml.Model(model=coded, backend="sklearn"), method=self.method)
         frame = coded.frame(familiar)
         wanted = np.argsort(-chances, axis=1, kind="stable")[:, 1].tolist()
         points, flipped = rows.copy(), np.zeros(len(rows), bool)
@@ -150,24 +166,6 @@ def _refuse_strange(rows: Floats, table: Space) -> None:
                 f"Column {name!r} holds {told}, which dice-ml cannot draw: change or drop it, or use "
                 "Counterfactual(model, X_train)."
             )
-
-
-def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
-    try:
-        import dice_ml
-    except ImportError as problem:
-        raise MissingExtra('Dice needs the dice-ml package: pip install "faithscope[dice]".') from problem
-    frame = coded.frame(known)
-    numbers = [name for name, categorical in zip(coded.names, coded.table.categorical, strict=True) if not categorical]
-    decimals = {name: _decimals(frame[name].to_numpy()) for name in numbers}
-    frame[_OUTCOME] = coded.predict(frame)
-    data = dice_ml.Data(
-        dataframe=frame,
-        continuous_features=numbers,
-        outcome_name=_OUTCOME,
-        continuous_features_precision=decimals,
-    )
-    return dice_ml.Dice(data, dice_ml.Model(model=coded, backend="sklearn"), method=method)
 
 
 def _decimals(column: Array) -> int:

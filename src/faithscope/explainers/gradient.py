@@ -160,24 +160,22 @@ class _Double:
 
         with torch.inference_mode(False), torch.enable_grad():
             points = torch.tensor(rows, dtype=torch.float64, device=self.device, requires_grad=True)
-            outputs = self._outputs(points) + (0 * points).sum()  # so that each output depends on the rows
+            try:
+                outputs = self.module(points if self.axes is None else points.reshape(len(points), *self.axes))
+            except RuntimeError as problem:
+                raise BadInput(
+                    f"The module does not take rows of {points.shape[1]} features in double precision ({problem}): "
+                    "pass rows with the features of the module."
+                ) from problem
+            if not torch.is_tensor(outputs) or outputs.ndim not in (1, 2) or len(outputs) != len(points):
+                shape = tuple(outputs.shape) if torch.is_tensor(outputs) else type(outputs).__name__
+                raise BadInput(
+                    f"The module must give (n,) or (n, classes) outputs for {len(points)} rows; got {shape}."
+                )
+            outputs = outputs[:, None] if outputs.ndim == 1 else outputs
+            outputs = torch.cat([-outputs, outputs], dim=1) if outputs.shape[1] == 1 else outputs
+            outputs = outputs + (0 * points).sum()  # so that each output depends on the rows
             classes = chosen_classes(class_index, outputs.shape[1])
             outputs = outputs if classes is None else outputs[:, classes]
             slopes = [torch.autograd.grad(output.sum(), points, retain_graph=True)[0] for output in outputs.T]
         return outputs.detach().cpu().numpy(), torch.stack(slopes, dim=1).cpu().numpy()
-
-    def _outputs(self, points: Any) -> Any:
-        import torch
-
-        try:
-            outputs = self.module(points if self.axes is None else points.reshape(len(points), *self.axes))
-        except RuntimeError as problem:
-            raise BadInput(
-                f"The module does not take rows of {points.shape[1]} features in double precision ({problem}): "
-                "pass rows with the features of the module."
-            ) from problem
-        if not torch.is_tensor(outputs) or outputs.ndim not in (1, 2) or len(outputs) != len(points):
-            shape = tuple(outputs.shape) if torch.is_tensor(outputs) else type(outputs).__name__
-            raise BadInput(f"The module must give (n,) or (n, classes) outputs for {len(points)} rows; got {shape}.")
-        outputs = outputs[:, None] if outputs.ndim == 1 else outputs
-        return torch.cat([-outputs, outputs], dim=1) if outputs.shape[1] == 1 else outputs

@@ -120,10 +120,8 @@ class Lime(Explainer):
         self.model, self.class_index, self.seed, self.mode = predict_proba, class_index, seed, mode
         model, owner = Model(predict_proba), Model(getattr(predict_proba, "__self__", predict_proba))
         known = hasattr(predict_proba, "predict_proba")
-        if mode is None and model.kind == "regressor":
-            mode = "regression"
-        elif mode is None and (known or owner.kind == "classifier"):
-            mode = "classification"
+        if mode is None and (known or owner.kind == "classifier" or model.kind == "regressor"):
+            mode = "regression" if model.kind == "regressor" else "classification"
         self._mode = mode  # None: the answer tells which
         self._logits = is_torch_module(predict_proba) and not known  # unless its outputs sum to 1
         self._ask = model.function(numbers=True) if mode == "regression" else probability_function(predict_proba)

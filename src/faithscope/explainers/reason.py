@@ -121,7 +121,7 @@ class SufficientReason(Explainer):
             raise self._misread("its predictions are not those of its trees")
         boxes = Boxes(forest, cells, label_slack(forest, label))
         if self.minimal:
-            boxes.drop(boxes.by_slack())
+            boxes.drop()
             if self.widen:
                 boxes.widen()
         return boxes
@@ -134,7 +134,7 @@ class SufficientReason(Explainer):
             answer = Model(self.model).function()(X)
         except (TypeError, ValueError) as problem:  # columns that it was not fitted with
             raise BadInput(f"The model cannot predict these rows: {str(problem).splitlines()[0]}") from None
-        places = {label: place for place, label in enumerate(self._forest.classes.tolist())}
+        places = {label: place for place, label in enumerate(np.asarray(self._forest.classes).tolist())}
         try:
             return np.array([places[label] for label in to_labels(answer).tolist()], np.int64)
         except KeyError as strange:
@@ -291,23 +291,19 @@ class Boxes:
             proven[near] = np.count_nonzero(reach[:, near], axis=0) == len(self.forest.trees)
         return proven
 
-    def by_slack(self) -> Ints:
-        """Features of each row, those first whose condition the bound needs least: (n, d)."""
+    def drop(self) -> None:
+        """Drop the conditions that can be dropped, of each row those first that the bound needs least.
+
+        A condition that could not be dropped cannot be dropped later, since boxes only grow: no single condition of
+        those that are left can be dropped.
+        """
         slack = np.full(self.kept.shape, np.inf)
         for j in range(self.kept.shape[1]):
             rows = np.flatnonzero(self.kept[:, j])
             if len(rows):
                 slack[rows, j] = self._slack(self.without(j, rows) == 0, rows)
-        return np.argsort(-slack, axis=1, kind="stable")
-
-    def drop(self, order: Ints) -> None:
-        """Drop the conditions that can be dropped, tried in the order of each row.
-
-        A condition that could not be dropped cannot be dropped later, since boxes only grow: no single condition of
-        those that are left can be dropped.
-        """
-        for features in order.T:
-            rows = np.flatnonzero(self.kept[np.arange(len(order)), features])
+        for features in np.argsort(-slack, axis=1, kind="stable").T:
+            rows = np.flatnonzero(self.kept[np.arange(len(slack)), features])
             without = self.without(features[rows], rows)
             proven = self.proves(without == 0, rows)
             dropped = rows[proven]

@@ -106,7 +106,8 @@ class TopCoefficient(Explainer):
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """The decisive word of each document; nothing if the model knows none of its words."""
         documents, (linear, vectorizer) = to_documents(X), self._parts()
-        words, analyzer = [[] for _ in documents], vectorizer.build_analyzer()
+        words: list[list[str]] = [[] for _ in documents]
+        analyzer = vectorizer.build_analyzer()
         if not documents:
             return Highlights(words, analyzer, vectorizer.vocabulary_)
         names, bag = vectorizer.get_feature_names_out(), vectorizer.transform(documents).tocsr()

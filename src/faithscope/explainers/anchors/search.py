@@ -156,7 +156,12 @@ class Candidates:
         keys = (keys + anchor_keys(beams)[:, :, None]).reshape(len(rows), -1)
         coverage = space.coverage(beams, features, codes).reshape(keys.shape)
         wanted = ((codes != 0) & alive[:, :, None]).reshape(keys.shape) & (1.0 + coverage > least[:, None])
-        valid = _first_of_equals(keys, wanted)
+        # Of candidates with the same key the first is kept.
+        order = np.lexsort((~wanted, keys), axis=1)
+        ordered, first = np.take_along_axis(keys, order, axis=1), np.take_along_axis(wanted, order, axis=1)
+        first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+        valid = np.empty_like(wanted)
+        np.put_along_axis(valid, order, first, axis=1)
         coverage = np.where(valid, coverage, -1.0)
         count = valid.sum(axis=1)
         order = np.argsort(-coverage, axis=1, kind="stable")[:, : count.max()]
@@ -192,17 +197,6 @@ class Candidates:
         """Share of draws that agree with the row; -1 if there is no candidate."""
         drawn = self.batches[lines] * self.space.batch
         return np.where(drawn > 0, self.hits[lines] / np.maximum(drawn, 1), -1.0)
-
-
-def _first_of_equals(keys: Keys, valid: Bools) -> Bools:
-    """What is valid, except candidates whose key is that of an earlier candidate of the line."""
-    order = np.lexsort((~valid, keys), axis=1)
-    ordered = np.take_along_axis(keys, order, axis=1)
-    first = np.take_along_axis(valid, order, axis=1)
-    first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    kept = np.empty_like(valid)
-    np.put_along_axis(kept, order, first, axis=1)
-    return kept
 
 
 def _leaders(means: Floats, beam: int) -> tuple[Ints, Floats]:

@@ -172,8 +172,7 @@ class Anchors(Explainer):
         step, cells = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]))), np.arange(len(first))
         found = {}
         for threshold, search in searches.items():
-            parts = [search.run(draws, cells[block], tell) for block in blocks(len(first), step)]
-            parts = parts or [(np.zeros((0, rows.shape[1]), np.int32), np.empty(0))]
+            parts = [search.run(draws, cells[block], tell) for block in [*blocks(len(first), step)] or [slice(0)]]
             anchors, precision = map(np.concatenate, zip(*parts, strict=True))
             conditions = [
                 [self._condition(j, int(anchor[j])) for j in np.flatnonzero(anchor).tolist()] for anchor in anchors
@@ -228,7 +227,7 @@ class Bins:
 
     def __init__(self, values: Floats, categorical: Bools, whole: Bools) -> None:
         self.values, self.categorical = values, categorical
-        self.edges = [
+        self.edges: list[Any] = [
             None if category else edges_of(column, whole=bool(rounded))
             for column, category, rounded in zip(values.T, categorical, whole, strict=True)
         ]
@@ -333,6 +332,7 @@ class TableDraws:
     def __init__(self, explainer: Anchors, cells: Codes, labels: Array) -> None:
         self.explainer, self.bins, self.cells, self.width = explainer, explainer._bins, cells, cells.shape[1]
         self.outcomes, self.answers, self.drawn = explainer._outcomes, Answers(), cache(self._batch)
+        self.coverage = explainer._coverage.extended
         self.places, first = group((labels.astype(object),))
         self.known = labels[first]  # the distinct predictions, and these as numbers
         self.told = self.known if self.outcomes.of_numbers else np.arange(len(first), dtype=np.float64)
@@ -350,10 +350,6 @@ class TableDraws:
         after, before = bins.size(j, low, high), bins.size(j, bins.low[j, old], bins.high[j, old])
         codes = np.where(bins.categorical[j], own, low * bins.counts[j] + high) + 1
         return j, np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
-
-    def coverage(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
-        """Share of training rows that each extension covers."""
-        return self.explainer._coverage.extended(anchors, features, codes)
 
     def agreeing(self, candidates: Candidates, line: Ints, which: Ints, batch: Ints) -> Ints:
         """How many draws of each batch agree with the row; equal anchors are looked up once for all rows."""

@@ -162,15 +162,12 @@ class _MaskedTexts:
         hits = np.empty(len(line), np.int64)
         for block in blocks(len(hits), _MARKS // (self.batch * self.width)):
             rows = candidates.rows[line[block]]
-            kept = self._draw(rows, batch[block]) | (candidates.anchors(line[block], which[block]) != 0)[:, None]
+            draws = mix(self.seeds[rows, None] ^ mix(batch[block, None] * self.batch + np.arange(self.batch)))
+            bits = mix(draws[:, :, None] + np.arange(-(-self.width // 64), dtype=np.uint64))
+            kept = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=2, count=self.width).astype(bool)
+            kept |= (candidates.anchors(line[block], which[block]) != 0)[:, None]
             hits[block] = self._agree(rows, kept & (np.arange(self.width) < self.count[rows, None, None])).sum(axis=1)
         return hits
-
-    def _draw(self, rows: Ints, numbers: Ints) -> Bools:
-        """Which words are kept in each draw of these batches: (lines, batch, width)."""
-        draws = mix(self.seeds[rows, None] ^ mix(numbers[:, None] * self.batch + np.arange(self.batch)))
-        bits = mix(draws[:, :, None] + np.arange(-(-self.width // 64), dtype=np.uint64))
-        return np.unpackbits(bits.astype("<u8").view(np.uint8), axis=2, count=self.width).astype(bool)
 
     def _agree(self, rows: Ints, kept: Bools) -> Floats:
         """Whether each draw, given by the words that it keeps, has the text's prediction: 1 or 0."""
