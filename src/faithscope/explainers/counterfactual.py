@@ -250,10 +250,14 @@ class Flips:
                 agree = self.outcomes.agree(known, own[members[block], None])
                 pool = np.flatnonzero(~agree.all(axis=0))
                 if len(pool):
+                    barred, k = agree[:, pool], min(self.candidates, len(pool))
                     distances = self._between(self.rows[members[block]], self.known[pool])
-                    owner, chosen = _smallest(distances, agree[:, pool], self.candidates)
-                    owners.append(members[block][owner])
-                    points.append(self.known[pool[chosen]])
+                    distances[barred] = np.inf
+                    most = np.partition(distances, k - 1, axis=1)[:, k - 1, None]
+                    row, column = np.nonzero((distances <= most) & ~barred)
+                    chosen = _first_of_each(row, k, distances[row, column])
+                    owners.append(members[block][row[chosen]])
+                    points.append(self.known[pool[column[chosen]]])
         order = np.argsort(np.concatenate(owners), kind="stable")
         return np.concatenate(owners)[order], np.concatenate(points)[order]
 
@@ -332,15 +336,6 @@ class Flips:
     def _gaps(self, rows: Floats, others: Floats) -> Floats:
         """How much each feature adds to the paired distance, up to a common factor: (n, d)."""
         return _with_missing(np.abs(rows - others) / self._widths, rows, others)
-
-
-def _smallest(distances: Floats, barred: Bools, k: int) -> tuple[Ints, Ints]:
-    """Row and column of the k smallest distances of each row that are not barred, smallest first, then by column."""
-    open_ = np.where(barred, np.inf, distances)
-    most = np.partition(open_, min(k, open_.shape[1]) - 1, axis=1)[:, min(k, open_.shape[1]) - 1, None]
-    row, column = np.nonzero((open_ <= most) & ~barred)
-    chosen = _first_of_each(row, k, open_[row, column])
-    return row[chosen], column[chosen]
 
 
 def _first_of_each(owner: Ints, k: int, *keys: Array) -> Ints:

@@ -187,6 +187,14 @@ class Anchors(Explainer):
         parts = [self._outcomes.ask((table or self.table).decode(rows[block])) for block in blocks(len(rows), _ASKED)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
+    def _batch(self, number: int) -> "_Batch":
+        """The draws of a batch, by its number."""
+        bins, size = self._bins, TableDraws.batch
+        generator = generators(self.seed, np.full((1, 1), float(number)))[0]
+        row = generator.integers(len(bins.values), size=size)
+        keys = mix(number * size + np.arange(size))
+        return _Batch(row, bins.bins[row].T, generator.random((size, len(self.table.names))), keys)
+
     def _condition(self, j: int, code: int) -> Condition:
         """The condition on feature j that a code stands for."""
         name, scale = self.table.names[j], self.table.scales[j]
@@ -331,7 +339,7 @@ class TableDraws:
 
     def __init__(self, explainer: Anchors, cells: Codes, labels: Array) -> None:
         self.explainer, self.bins, self.cells, self.width = explainer, explainer._bins, cells, cells.shape[1]
-        self.outcomes, self.answers, self.drawn = explainer._outcomes, Answers(), cache(self._batch)
+        self.outcomes, self.answers, self.drawn = explainer._outcomes, Answers(), cache(explainer._batch)
         self.coverage = explainer._coverage.extended
         self.places, first = group((labels.astype(object),))
         self.known = labels[first]  # the distinct predictions, and these as numbers
@@ -407,9 +415,3 @@ class TableDraws:
         chance = batches.chances[place[at], draw[at], j]
         values[at, j] = bins.ordered[j, start + (chance * (stop - start)).astype(np.int64)]
         return values
-
-    def _batch(self, number: int) -> _Batch:
-        generator = generators(self.explainer.seed, np.full((1, 1), float(number)))[0]
-        row = generator.integers(len(self.bins.values), size=self.batch)
-        keys = mix(number * self.batch + np.arange(self.batch))
-        return _Batch(row, self.bins.bins[row].T, generator.random((self.batch, self.width)), keys)
