@@ -135,7 +135,6 @@ MAKERS = (
         NUMBERS,
         {
             "tree path": lambda X: TreePath(regression_tree()),
-            "sufficient reason": lambda X: SufficientReason(regressor(), X, eps=20.0),
             "surrogate": lambda X: TreePath.surrogate(regressor(), X, max_leaf_nodes=9),
             "lime": lambda X: Lime(regressor(), X, samples=300),
             "shap of trees": lambda X: Shap(regressor(), X[:5]),

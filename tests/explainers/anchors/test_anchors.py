@@ -19,7 +19,7 @@ from explainers.systems import (
 from faithscope.agreements import Tolerance
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Anchors
-from faithscope.explainers.shared.outcomes import Outcomes
+from faithscope.explainers.outcomes import Outcomes
 from faithscope.inputs import labels
 
 

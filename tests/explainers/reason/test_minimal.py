@@ -21,7 +21,7 @@ def searched(model, X):
     forest, predicted = read_forest(model), model.predict(X)
     slack = label_slack(forest, int(np.searchsorted(model.classes_, predicted[0])))
     boxes = Boxes(forest, forest.cells(X[predicted == predicted[0]]), slack)
-    boxes.drop(boxes.by_slack())
+    boxes.drop()
     return boxes
 
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import faithscope as fs
-from explainers.reason.models import fitted, regressor, table
+from explainers.reason.models import fitted, table
 from explainers.systems import assert_refused, trees
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import SufficientReason
@@ -43,10 +43,6 @@ def of(model=None, rows=None, **how):
     return call
 
 
-def number(**how):
-    return of(lambda: regressor("tree"), **how)
-
-
 def few(family, data=None, **how):
     """Of a small model of a family, fitted with settings."""
     rounds = {"histograms": "max_iter"}.get(family, "n_estimators")
@@ -71,10 +67,7 @@ WRONG_TYPE = [
 BAD_INPUT = [
     (of(RandomForestClassifier), "fitted"),
     (of(lambda: RandomForestClassifier(2).fit(X, np.c_[Y, Y])), "one output"),
-    (number(), "eps="),
-    (of(eps=1), "leave it out"),
-    (number(eps=-1), "at least 0"),
-    (number(eps="1"), "at least 0"),
+    (of(lambda: trees("forest", "Regressor").fit(X, X[:, 0])), "predicts numbers"),
     (few("boosting", init=LogisticRegression()), "init="),
     (few("boosting", init=DUMMY), "at random"),
     (few("histograms", CATEGORIES), "categories"),
@@ -94,7 +87,6 @@ BAD_INPUT = [
     (of(lambda: fitted("boosting"), rows=np.full((1, 6), np.nan)), "missing values"),
     (of(lambda: Flipped(3).fit(X, Y), rows=X[:5]), "nothing can be proven"),
     (of(lambda: Strict(3).fit(X, Y)), "predict of its own"),
-    (of(lambda: trees("xgboost", "Regressor").fit(X, X[:, :2]), eps=1.0), "one output"),
     (of(minimal="no"), "True or False"),
     (of(widen=None), "True or False"),
     (of(X_train=X[:, :2]), "features"),
