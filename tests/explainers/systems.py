@@ -63,6 +63,7 @@ def assert_refused(refusals):
 
 
 SEED = {"random_state": 0}
+QUIET = {"verbose": False, "allow_writing_files": False}
 FAMILIES = {
     "tree": ("sklearn.tree", "DecisionTree", {"max_depth": 5, **SEED}),
     "forest": ("sklearn.ensemble", "RandomForest", {"n_estimators": 8, "max_depth": 5, **SEED}),
@@ -72,6 +73,7 @@ FAMILIES = {
     "lightgbm": ("lightgbm", "LGBM", {"n_estimators": 15, "num_leaves": 8, "verbose": -1, "n_jobs": 1}),
     "xgboost": ("xgboost", "XGB", {"n_estimators": 15, "max_depth": 3, "n_jobs": 1}),
     "xgboost forest": ("xgboost", "XGBRF", {"n_estimators": 15, "max_depth": 3, "n_jobs": 1}),
+    "catboost": ("catboost", "CatBoost", {"iterations": 15, "depth": 3, **QUIET}),
 }
 
 

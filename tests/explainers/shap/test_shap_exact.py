@@ -40,17 +40,19 @@ CLASSIFIERS = {
     "svc": SVC,
     "network": lambda: MLPClassifier((5,), max_iter=60, random_state=0),
 }
-PIPED = ("logistic", "histograms", "lightgbm", "xgboost")
+PIPED = ("logistic", "histograms", "lightgbm", "xgboost", "catboost")
 PIPES = {f"pipeline of {name}": lambda name=name: piped(CLASSIFIERS[name]()) for name in PIPED}
 NATIVE = {  # which take categories as they are
     "histograms of categories": lambda: trees("histograms", categorical_features="from_dtype"),
     "lightgbm of categories": lambda: trees("lightgbm"),
     "xgboost of categories": lambda: trees("xgboost", enable_categorical=True),
+    "catboost of words": lambda: trees("catboost", cat_features=["c7"]),
 }
 COUNTS = {
     "histograms": {"loss": "poisson"},
     "lightgbm": {"objective": "poisson"},
     "xgboost": {"objective": "count:poisson"},
+    "catboost": {"loss_function": "Poisson"},
 }
 REGRESSORS = {
     "linear regression": LinearRegression,
@@ -74,7 +76,9 @@ def fitted(name, classes, holes=False):
     target = np.exp(rows[:, 0] + rows[:, 1] * (rows[:, 2] > 0)) if name in REGRESSORS else y
     if name in {**PIPES, **NATIVE}:
         rows = columns(rows)
-    if name in NATIVE:
+    if name == "catboost of words":
+        rows = rows.fillna({"c7": "none"})
+    elif name in NATIVE:
         rows = rows.astype({"c7": "category"})
     with warnings.catch_warnings(action="ignore"):
         model = {**CLASSIFIERS, **PIPES, **NATIVE, **REGRESSORS}[name]().fit(rows, target)
@@ -109,6 +113,8 @@ def margin_of(model):
         return lambda rows: model.predict(rows, raw_score=True)
     if "xgboost" in type(last).__module__:
         return lambda rows: model.predict(rows, output_margin=True)
+    if "catboost" in type(last).__module__:
+        return lambda rows: model.predict(rows, prediction_type="RawFormulaVal")
     return None
 
 
@@ -125,7 +131,7 @@ def assert_exact(explainer, function, background, rows):
 
 SOON = [  # in `make test`
     ("tree", 2, "label", False), ("histograms", 2, None, False), ("lightgbm", 2, "probability", False),
-    ("xgboost", 3, None, False), ("logistic", 3, "probability", False),
+    ("xgboost", 3, None, False), ("catboost", 2, None, False), ("logistic", 3, "probability", False),
     ("pipeline of logistic", 2, None, False), ("counts by histograms", 2, None, False),
     ("histograms", 2, None, True), ("lightgbm of categories", 2, "probability", True),
     ("pipeline of histograms", 2, "label", True),

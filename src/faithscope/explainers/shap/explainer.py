@@ -64,11 +64,11 @@ class Shap(Explainer):
         margin is that of class 1, and class 0 has its negative. The predicted class is the class of highest output. A
         regressor, such as scikit-learn's, has no classes: None explains its output, or every one of several.
     algorithm : {"auto", "tree", "permutation"}
-        ``"tree"`` reads the trees of a model: scikit-learn's, XGBoost's and LightGBM's, also at the end of a pipeline
-        whose other steps make every feature of one column, as scaling, encoding and imputing do. Sums of trees are
-        explained exactly, by the interventional tree SHAP of the package ``shap``. Probabilities of boosted trees,
-        which are no sums, and columns that several features are made of, are explained by a table of all coalitions.
-        ``"auto"`` takes ``"tree"`` if the trees give the model's outputs, else ``"permutation"``; the
+        ``"tree"`` reads the trees of a model: scikit-learn's, XGBoost's, LightGBM's and CatBoost's, also at the end of
+        a pipeline whose other steps make every feature of one column, as scaling, encoding and imputing do. Sums of
+        trees are explained exactly, by the interventional tree SHAP of the package ``shap``. Probabilities of boosted
+        trees, which are no sums, and columns that several features are made of, are explained by a table of all
+        coalitions. ``"auto"`` takes ``"tree"`` if the trees give the model's outputs, else ``"permutation"``; the
         attribute `algorithm` says which. ``"permutation"`` needs no package.
     evaluations : int, optional
         Coalitions of features that are tried per row, each on the whole background. By default 20 per feature for

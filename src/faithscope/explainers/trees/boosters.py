@@ -1,6 +1,8 @@
-"""Forests of XGBoost and LightGBM, from what each writes of its models."""
+"""Forests of XGBoost, LightGBM and CatBoost, from what each writes of its models."""
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -149,3 +151,42 @@ def _light_tree(root: Any, name: str) -> Tree:
         ahead += [node["left_child"], node["right_child"]]
     tree = Tree(*map(np.array, zip(*nodes, strict=True)))
     return tree._replace(values=tree.values[:, None])
+
+
+def read_catboost(model: Any) -> Forest:
+    """A model whose trees ask the same at all nodes of a level: ``float32(x) <= border``, sums in double precision."""
+    name = type(model).__name__
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json")
+        content = json.loads(path.read_text("utf-8"))
+    if set(content["features_info"]) != {"float_features"} or "oblivious_trees" not in content:
+        raise BadInput(f"This {name} splits on categories, or has trees of another shape, which are not read.")
+    features = content["features_info"]["float_features"]
+    scale, base = content["scale_and_bias"]
+    trees = []
+    for tree in content["oblivious_trees"]:
+        splits = tree["splits"][::-1]  # the first split decides between neighboring leaves
+        leaves = 1 << len(splits)
+        level = np.repeat(np.arange(len(splits)), 1 << np.arange(len(splits)))
+        asked = [features[split["float_feature_index"]] for split in splits]
+        feature, cut, to_left = (
+            np.append(np.array(part, kind)[level], np.zeros(leaves, kind))
+            for part, kind in (
+                ([known["flat_feature_index"] for known in asked], np.int64),
+                (last_to_the_left(np.array([split["border"] for split in splits], np.float64)), np.float64),
+                ([known["nan_value_treatment"] != "AsTrue" for known in asked], bool),
+            )
+        )
+        left, right = (np.append(2 * np.arange(leaves - 1) + side, np.full(leaves, -1)) for side in (1, 2))
+        values = scale * np.reshape(tree["leaf_values"], (leaves, -1))
+        values = np.vstack([np.zeros((leaves - 1, values.shape[1])), values])
+        trees.append(Tree(left, right, feature, cut, to_left, values))
+    return Forest(
+        trees,
+        1 + max(known["flat_feature_index"] for known in features),
+        np.array(base, np.float64),
+        None,
+        getattr(model, "classes_", None),
+        unproven=f"This {name} is of CatBoost, of which nothing is proven: explain it with Anchors.",
+    )

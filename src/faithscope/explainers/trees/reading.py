@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.trees.boosters import names_of, read_lightgbm, read_xgboost
+from faithscope.explainers.trees.boosters import names_of, read_catboost, read_lightgbm, read_xgboost
 from faithscope.explainers.trees.forest import Forest, Tree
 from faithscope.explanations.conditions.tree_paths import last_to_the_left
 from faithscope.inputs.array_types import Floats
@@ -99,6 +99,7 @@ _READERS: Mapping[tuple[str, str], Callable[[Any], Forest]] = {
     ("xgboost", "Booster"): read_xgboost,
     ("lightgbm", "LGBMModel"): read_lightgbm,
     ("lightgbm", "Booster"): read_lightgbm,
+    ("catboost", "CatBoost"): read_catboost,
 }
 
 
