@@ -22,6 +22,7 @@ from faithscope.cli import main, reproduce
 from faithscope.cli.systems import to_system
 from faithscope.errors import BadInput, MissingExtra
 from faithscope.rounding import down, up
+from refused import refused
 
 MODULE = """
 import numpy as np
@@ -296,5 +297,4 @@ def test_the_installed_command_prints_its_version(command):
 
 
 def test_two_explainers_whose_names_are_equal_as_texts_are_refused():
-    with pytest.raises(BadInput, match="Two explainers are called '1'"):
-        to_system((len, {1: len, "1": len}), "my_module:system")
+    refused(BadInput, "Two explainers are called '1'", to_system, (len, {1: len, "1": len}), "my_module:system")

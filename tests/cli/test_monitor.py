@@ -17,6 +17,7 @@ from faithscope.cli import app
 from faithscope.cli.monitor import _judge
 from faithscope.errors import BadInput
 from faithscope.monitor.monitor import Monitor
+from refused import refused
 
 STATE = "state.duckdb"
 REPORT = f"report --state {STATE}"
@@ -127,13 +128,16 @@ def test_every_night_names_the_log_alone():
     night = f"add tonight.parquet --state {STATE}"
     assert run(f"{night} --batch 2").stdout == "batch 2: 500 rows added\n"
     assert Monitor(STATE).groups == ["eu", "u|s"]
-    with pytest.raises(BadInput, match="remembers prediction='yhat' of its first log, and this one has prediction="):
-        run(f"{night} --batch 3 --prediction region")
+    refused(
+        BadInput,
+        "remembers prediction='yhat' of its first log, and this one has prediction=",
+        run,
+        f"{night} --batch 3 --prediction region",
+    )
 
 
 def test_a_first_add_that_fails_settles_nothing():
-    with pytest.raises(BadInput, match="yhatt"):
-        run(ADD.replace("yhat", "yhatt").replace("region", "leaf"))
+    refused(BadInput, "yhatt", run, ADD.replace("yhat", "yhatt").replace("region", "leaf"))
     assert not Path(STATE).exists()
     assert run(ADD).exit_code == 0
 
@@ -141,8 +145,7 @@ def test_a_first_add_that_fails_settles_nothing():
 def test_a_settled_reference_is_read_from_the_state():
     assert run(f"{ADD} --reference 1").exit_code == 0
     assert "beside the reference" in run(REPORT).stdout
-    with pytest.raises(BadInput, match="begun with other reference"):
-        run(f"{ADD} --reference 2")
+    refused(BadInput, "begun with other reference", run, f"{ADD} --reference 2")
 
 
 def test_the_exit_status_is_that_of_alarms_alone_which_share_one_error():

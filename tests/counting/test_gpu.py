@@ -184,8 +184,7 @@ def counted(points, metric="euclidean", device="cuda"):
 def test_without_torch_a_sentence_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faithscope.counting.gpu.pairs", None)
     monkeypatch.delattr("faithscope.counting.gpu.pairs", raising=False)
-    with pytest.raises(MissingExtra, match=r'faithscope\[gpu\]", or pass device="cpu"'):
-        counted(POINTS)
+    refused(MissingExtra, r'faithscope\[gpu\]", or pass device="cpu"', counted, POINTS)
 
 
 def failing(said):

@@ -46,8 +46,16 @@ def test_importances_of_other_columns_are_not_asked_unless_the_relation_is(syste
     assert ev.sufficiency is None
     assert fs.evaluate(y, phi[:, :2], X[["a", "b"]], progress=False).sufficiency is None  # no others to be named
     assert "right reasons was not asked" in fs.evaluate(y, y, X, progress=False).to_markdown()
-    with pytest.raises(fs.errors.BadInput, match="cannot be told which rows are alike"):
-        fs.evaluate(y, phi, X[["a", "b"]], relation=fs.Alike(), progress=False)
+    refused(
+        fs.errors.BadInput,
+        "cannot be told which rows are alike",
+        fs.evaluate,
+        y,
+        phi,
+        X[["a", "b"]],
+        relation=fs.Alike(),
+        progress=False,
+    )
 
 
 def test_a_guard_says_if_nobody_asked_whether_the_features_are_the_right_ones(system):
@@ -61,8 +69,14 @@ def test_a_guard_says_if_nobody_asked_whether_the_features_are_the_right_ones(sy
     for result in (alone, other):
         with pytest.warns(UserWarning, match="name the right features"):
             fs.assert_faithful(result, at_least=0.6)
-    with pytest.raises(fs.errors.BadInput, match=r"X and another argument seem to be swapped"):
-        fs.evaluate(X, lambda rows: rows.a > 0, lambda rows: rows)
+    refused(
+        fs.errors.BadInput,
+        r"X and another argument seem to be swapped",
+        fs.evaluate,
+        X,
+        lambda rows: rows.a > 0,
+        lambda rows: rows,
+    )
 
 
 def test_wrong_features_are_told_wherever_a_verdict_is(system):
@@ -102,8 +116,15 @@ def test_regions_of_images_are_measured_on_pooled_pixels():
     y = pixels[:, :3, :3].sum(axis=(1, 2)) > 4.5
     maps = np.where(np.arange(36).reshape(6, 6) // 6 < 3, 1.0, 0.1) * np.where(np.arange(6) < 3, 1.0, 0.1)
     maps = maps * (pixels - 0.5) + np.where(maps == 1, 9, 0)
-    with pytest.raises(fs.errors.BadInput, match=r"4 regions, and a row of X has 36 cells: pool the rows as well"):
-        fs.sufficiency(grid(fs.read(maps)), y, pixels, relation=fs.Alike(1))
+    refused(
+        fs.errors.BadInput,
+        r"4 regions, and a row of X has 36 cells: pool the rows as well",
+        fs.sufficiency,
+        grid(fs.read(maps)),
+        y,
+        pixels,
+        relation=fs.Alike(1),
+    )
     regions = fs.Pool((2, 2))(fs.read(pixels)).values
     found = fs.sufficiency(grid(fs.read(maps)), y, regions, relation=fs.Alike(1))
     assert found.beyond_random.low > 0

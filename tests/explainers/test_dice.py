@@ -24,6 +24,7 @@ from explainers.systems import (
 )
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers import Dice
+from refused import refused
 
 
 def employed():
@@ -78,8 +79,9 @@ def test_where_a_model_predicts_one_class_that_is_said_and_nothing_invented():
     explainer = Dice(DummyClassifier(strategy="constant", constant=0).fit(X, np.arange(40) % 2), X)
     found, where = explainer.find(X[:3])
     assert len(found) == len(where) == 0
-    with pytest.raises(BadInput, match=r"row 0 \(3 of 3 rows in all\): dice-ml with method='random' gives none"):
-        explainer.explain(X[:3])
+    refused(
+        BadInput, r"row 0 \(3 of 3 rows in all\): dice-ml with method='random' gives none", explainer.explain, X[:3]
+    )
     assert len(Dice(DummyClassifier().fit(X, np.zeros(40)), X).find(X[:3])[0]) == 0
 
 
@@ -87,8 +89,7 @@ def test_a_missing_package_is_named_with_what_installs_it_where_there_are_rows(m
     monkeypatch.setitem(sys.modules, "dice_ml", None)
     explainer, rows = Dice(wages(), workers()), workers(1)
     assert len(explainer.explain(rows[:0])) == 0
-    with pytest.raises(MissingExtra, match=r'dice-ml package: pip install "faithscope\[dice\]"'):
-        explainer.explain(rows)
+    refused(MissingExtra, r'dice-ml package: pip install "faithscope\[dice\]"', explainer.explain, rows)
 
 
 def test_what_cannot_be_explained_is_refused_in_a_sentence():

@@ -9,6 +9,7 @@ import pytest
 from explainers.systems import assert_refused, network
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers import Gradient
+from refused import refused
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "faithscope[torch]"')
 
@@ -118,5 +119,4 @@ def test_what_cannot_be_explained_is_refused():
 def test_a_missing_package_is_named_with_its_extra(monkeypatch):
     module = network()
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match=r'pip install "faithscope\[torch\]"'):
-        Gradient(module)
+    refused(MissingExtra, r'pip install "faithscope\[torch\]"', Gradient, module)

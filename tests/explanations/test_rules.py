@@ -393,8 +393,14 @@ def test_a_path_covers_exactly_the_rows_of_its_leaf_missing_ones_too(seed, split
 
 
 def test_rules_from_bins_were_removed_and_what_to_do_is_said():
-    with pytest.raises(AttributeError, match=r"^Rules.from_bins was removed: write each bin as two conditions, Rules"):
-        Rules.from_bins([[18.0]], [[37.0]], ["age"])
+    refused(
+        AttributeError,
+        r"^Rules.from_bins was removed: write each bin as two conditions, Rules",
+        Rules.from_bins,
+        [[18.0]],
+        [[37.0]],
+        ["age"],
+    )
 
 
 # -- together -----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
+from refused import refused
 
 EX = fs.explainers
 ROWS = np.random.default_rng(0).normal(size=(60, 3))
@@ -37,8 +38,7 @@ def test_probabilities_alone_predict_the_most_probable_class():
     assert plain.predictions.tolist() == (ROWS[:, 0] > 0).astype(int).tolist()
     assert any("since the model has no predict" in note for note in named.consistency.notes)
     assert evaluate(Chances(), output="probability").agreement == fs.Spread()
-    with pytest.raises(BadInput, match="pass output='probability' too"):
-        evaluate(Chances(), agreement=fs.Spread())
+    refused(BadInput, "pass output='probability' too", evaluate, Chances(), agreement=fs.Spread())
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,7 @@ def test_explainers_take_probabilities_alone(explainer, options):
 
 def test_tables_of_probabilities_are_no_labels():
     for probabilities in (Chances().predict_proba(ROWS), np.round(Chances().predict_proba(ROWS))):
-        with pytest.raises(BadInput, match="If these are class probabilities"):
-            fs.consistency(explain(ROWS), probabilities)
+        refused(BadInput, "If these are class probabilities", fs.consistency, explain(ROWS), probabilities)
 
 
 @pytest.mark.parametrize("held", [np.array, list, pd.DataFrame, "sparse", "torch", "bool"])
@@ -104,8 +103,7 @@ def test_text_classifiers_predict_the_label_with_the_highest_score(top_k, hold):
 
 
 def test_answers_of_a_text_classifier_must_all_be_answers():
-    with pytest.raises(BadInput, match="row 1 is 'POS'"):
-        fs.consistency(["a", "b"], [{"label": "POS", "score": 0.9}, "POS"])
+    refused(BadInput, "row 1 is 'POS'", fs.consistency, ["a", "b"], [{"label": "POS", "score": 0.9}, "POS"])
 
 
 def test_a_torch_module_of_several_outputs_predicts_the_highest():

@@ -167,5 +167,11 @@ def test_columns_are_matched_by_name():
     for explanations in (fs.Prototypes([0, 0, 1, 1], points=table.iloc[[0, 3]]), fs.Counterfactuals(table + 5, table)):
         found = fs.sufficiency(explanations, [0, 0, 1, 1], table)
         assert found == fs.sufficiency(explanations, [0, 0, 1, 1], table[["b", "a"]])
-        with pytest.raises(fs.errors.BadInput, match="no column 'a'"):
-            fs.sufficiency(explanations, [0, 0, 1, 1], table.rename(columns={"a": "z"}))
+        refused(
+            fs.errors.BadInput,
+            "no column 'a'",
+            fs.sufficiency,
+            explanations,
+            [0, 0, 1, 1],
+            table.rename(columns={"a": "z"}),
+        )

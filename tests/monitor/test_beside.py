@@ -121,8 +121,13 @@ def test_later_batches_and_late_rows_of_the_reference_change_no_draw():
 def test_the_reference_is_settled_when_the_state_begins(tmp_path):
     monitor = fs.Monitor(tmp_path / "s.duckdb", reference=10)
     assert fs.Monitor(tmp_path / "s.duckdb").reference == 10
-    with pytest.raises(BadInput, match=r"begun with other reference \(reference=10, here 11\)"):
-        fs.Monitor(tmp_path / "s.duckdb", reference=11)
+    refused(
+        BadInput,
+        r"begun with other reference \(reference=10, here 11\)",
+        fs.Monitor,
+        tmp_path / "s.duckdb",
+        reference=11,
+    )
     plain = fs.Monitor(tmp_path / "p.duckdb")
     refused(BadInput, "begun without reference", fs.Monitor, tmp_path / "p.duckdb", reference=10)
     refused(BadInput, "begin another state with reference=30", plain.beside)

@@ -148,12 +148,27 @@ def test_what_does_not_fit_the_clusters_of_a_state_is_refused_in_one_sentence(tm
     plain, clustered = fs.Monitor(), fs.Monitor()
     plain.add(["a"], [0], when=day(0), batch="a")
     clustered.add(["a"], [0], clusters=["x"], when=day(0), batch="a")
-    with pytest.raises(BadInput, match="begun with clusters none, and these rows have clusters texts"):
-        plain.add(["a"], [0], clusters=["x"], when=day(1))
-    with pytest.raises(BadInput, match="begun with clusters texts, and these rows have clusters none"):
-        clustered.add(["a"], [0], when=day(1))
-    with pytest.raises(BadInput, match="clusters texts, and these rows have clusters numbers"):
-        clustered.add(["a"], [0], clusters=[7], when=day(1))
+    refused(
+        BadInput,
+        "begun with clusters none, and these rows have clusters texts",
+        plain.add,
+        ["a"],
+        [0],
+        clusters=["x"],
+        when=day(1),
+    )
+    refused(
+        BadInput, "begun with clusters texts, and these rows have clusters none", clustered.add, ["a"], [0], when=day(1)
+    )
+    refused(
+        BadInput,
+        "clusters texts, and these rows have clusters numbers",
+        clustered.add,
+        ["a"],
+        [0],
+        clusters=[7],
+        when=day(1),
+    )
     with pytest.raises(Incompatible, match="different clusters"):
         clustered + plain
     for clusters, words in (
@@ -169,5 +184,11 @@ def test_what_does_not_fit_the_clusters_of_a_state_is_refused_in_one_sentence(tm
     clustered.add_log(rows, **KEYS, when="2026-03-01", nulls="drop")
     assert clustered.limits().n == 3
     refused(BadInput, r"clusters|who", clustered.add_log, rows, **KEYS | {"clusters": "whom"}, when="2026-03-02")
-    with pytest.raises(BadInput, match="both for clusters and for prediction"):
-        fs.Monitor().add_log(rows, **KEYS | {"clusters": "y"}, when="2026-03-02")
+    refused(
+        BadInput,
+        "both for clusters and for prediction",
+        fs.Monitor().add_log,
+        rows,
+        **KEYS | {"clusters": "y"},
+        when="2026-03-02",
+    )

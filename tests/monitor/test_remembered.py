@@ -104,10 +104,8 @@ def test_a_state_that_remembers_nothing_yet_remembers_the_next_log():
 
 
 def test_a_path_is_a_log_only_without_predictions_and_what_belongs_to_rows():
-    with pytest.raises(BadInput, match="X="):
-        begun().add(log(1), X=np.zeros((3, 1)))
-    with pytest.raises(BadInput, match="No file"):
-        begun().add("nowhere.parquet")
+    refused(BadInput, "X=", begun().add, log(1), X=np.zeros((3, 1)))
+    refused(BadInput, "No file", begun().add, "nowhere.parquet")
 
 
 def test_missing_values_may_be_said_anew(tmp_path):

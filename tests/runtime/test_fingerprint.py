@@ -27,6 +27,7 @@ import faithscope
 from faithscope.errors import WrongType
 from faithscope.runtime.fingerprint import fingerprint
 from faithscope.runtime.origins import is_own
+from refused import refused
 
 X, Y = load_breast_cancer(return_X_y=True)
 MODELS = {
@@ -216,8 +217,7 @@ HIDDEN = [
 
 @pytest.mark.parametrize(("hidden", "words"), HIDDEN)
 def test_what_hides_what_it_does_or_cannot_be_taken_apart_is_an_error(hidden, words):
-    with pytest.raises(WrongType, match=words):
-        fingerprint(hidden)
+    refused(WrongType, words, fingerprint, hidden)
 
 
 @pytest.mark.slow

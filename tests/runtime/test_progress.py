@@ -9,6 +9,7 @@ import faithscope as fs
 from child import python
 from faithscope.runtime import progress
 from faithscope.runtime.progress import Clock, Watch
+from refused import refused
 
 
 class Told(Clock):
@@ -118,8 +119,7 @@ def test_explainers_show_progress_as_evaluate_does(monkeypatch, capsys):
             assert capsys.readouterr().err == ""
             explain(X, progress=True)
             assert f"explaining with {type(explainer).__name__}: 40 rows" in capsys.readouterr().err
-    with pytest.raises(fs.errors.WrongType, match="progress must be"):
-        fs.explainers.Random().explain(X, progress=1)
+    refused(fs.errors.WrongType, "progress must be", fs.explainers.Random().explain, X, progress=1)
 
 
 def test_an_error_in_a_phase_ends_it(clock, capsys):

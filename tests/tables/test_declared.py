@@ -211,8 +211,16 @@ def test_groups_by_dates_of_a_weighted_log_are_called_by_their_dates():
 
 def test_lengths_of_windows_are_checked_before_the_log_is_read(monkeypatch):
     monkeypatch.setattr("faithscope.tables.audit.MeasuredLog", None)
-    with pytest.raises(fs.errors.BadInput, match="every must be a number with"):
-        fs.audit("no such file", prediction="y", explanation="leaf", time="day", every="month")
+    refused(
+        fs.errors.BadInput,
+        "every must be a number with",
+        fs.audit,
+        "no such file",
+        prediction="y",
+        explanation="leaf",
+        time="day",
+        every="month",
+    )
 
 
 def test_rows_of_weight_0_count_nowhere_and_weights_are_those_of_the_reference():
@@ -236,6 +244,13 @@ def test_rows_of_weight_0_count_nowhere_and_weights_are_those_of_the_reference()
         for each in [fs.evaluate(rows.y.tolist(), rows.leaf.tolist(), rows[["g"]], weights=rows.w.to_numpy())]
     ]
     assert memory[0] == memory[1] != []
-    with pytest.raises(BadInput, match=r"differ in weights \(w and none\)"):
-        fs.audit(frame, **told, weights="w", against=fs.audit(frame[:200], **told))
+    refused(
+        BadInput,
+        r"differ in weights \(w and none\)",
+        fs.audit,
+        frame,
+        **told,
+        weights="w",
+        against=fs.audit(frame[:200], **told),
+    )
     refused(BadInput, "named both for weights and for clusters", fs.audit, frame, **told, weights="w", clusters="w")

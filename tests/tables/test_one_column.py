@@ -200,8 +200,14 @@ def test_an_explicit_null_is_missing_and_a_key_left_out_is_0(tmp_path):
 def test_a_map_with_a_key_twice_is_refused(tmp_path):
     maps = pa.array([[("a", 1.0), ("a", 2.0)], [("a", 1.0), ("a", 3.0)], [("b", 1.0)]], MAPS)
     pq.write_table(pa.table({"phi": maps, "yhat": [0, 1, 0]}), tmp_path / "log.parquet")
-    with pytest.raises(BadInput, match="'phi' holds objects with a key twice in 2 rows, such as 'a, a'"):
-        fs.audit(tmp_path / "log.parquet", prediction="yhat", explanation="phi")
+    refused(
+        BadInput,
+        "'phi' holds objects with a key twice in 2 rows, such as 'a, a'",
+        fs.audit,
+        tmp_path / "log.parquet",
+        prediction="yhat",
+        explanation="phi",
+    )
 
 
 def test_a_struct_has_all_its_fields():

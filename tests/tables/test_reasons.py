@@ -114,8 +114,11 @@ def test_what_cannot_be_asked_of_reasons_is_refused(options, message):
 
 def test_leakage_is_asked_of_reasons_with_words():
     log = _log()
-    with pytest.raises(WrongType, match="these explanations are keys of a log"):
-        fs.audit(log, prediction="answer", explanation="region").leakage()
+    refused(
+        WrongType,
+        "these explanations are keys of a log",
+        fs.audit(log, prediction="answer", explanation="region").leakage,
+    )
     numbers = log.assign(answer=(log["answer"] == "yes").astype(int))
     audited = fs.audit(numbers, **HOW)
     assert not noted(audited.consistency, "name a label")

@@ -79,8 +79,9 @@ def test_the_first_few_windows_may_be_the_reference(engine):
 
 @pytest.mark.parametrize("windows", [0, -1, 8, 100, 2.5, True])
 def test_a_reference_leaves_windows_to_compare(windows):
-    with pytest.raises((BadInput, fs.errors.WrongType), match=r"reference|windows|table|log"):
-        audit(LOG, **HOW, time="when", against=windows)
+    refused(
+        (BadInput, fs.errors.WrongType), r"reference|windows|table|log", audit, LOG, **HOW, time="when", against=windows
+    )
 
 
 def test_moments_that_are_missing_are_refused_or_left_out():

@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEnc
 from explainers.systems import trees
 from faithscope.errors import BadInput
 from faithscope.explainers import Shap
+from refused import refused
 
 WORDS = make_column_selector(dtype_exclude="number")
 
@@ -100,8 +101,14 @@ def test_what_looks_at_several_columns_is_asked_as_a_whole():
         model = make_pipeline(step, trees("histograms")).fit(numbers, labels)
         explainer = Shap(model, numbers[:10], evaluations=2**3)
         assert explainer.algorithm == "permutation"
-        with pytest.raises(BadInput, match=f"{type(step).__name__} is not known to make every feature of one column"):
-            Shap(model, numbers[:10], algorithm="tree")
+        refused(
+            BadInput,
+            f"{type(step).__name__} is not known to make every feature of one column",
+            Shap,
+            model,
+            numbers[:10],
+            algorithm="tree",
+        )
 
 
 def test_what_a_sparse_matrix_leaves_out_is_missing_to_xgboost():
