@@ -26,8 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import faithscope as fs
-from ratios import describe_machine, options, tell
-from wrong_reasons import coded, of_predicted, table_of
+from ratios import describe_machine, numbers, options, tell
+from wrong_reasons import of_predicted, table_of
 
 NAMES = ("heart", "bank", "adult", "avila", "chess", "covtype", "wine", "breast cancer")
 SAMPLES, HIDDEN, STEP = 100, 16, 1e-4
@@ -36,8 +36,7 @@ SAMPLES, HIDDEN, STEP = 100, 16, 1e-4
 def table(name):
     """Rows as numbers, and labels, in random order."""
     X, y = table_of(name)
-    X = coded(X).to_numpy(float)
-    X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+    X = numbers(X)
     order = default_rng(0).permutation(len(X))[:12_000]
     return X[order], y[order]
 

@@ -103,7 +103,7 @@ def likely(copy, module):
 
 
 def outcome(copy, tests, seconds):
-    """Whether one of the tests fails before pytest has had so many seconds of a processor, or ten times as many pass."""
+    """Whether one of the tests fails in so many seconds of a processor; ten times as many of the clock end it too."""
     asked = [sys.executable, "-m", "pytest", *tests, "-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not thorough"]
     paths = os.pathsep.join(str(copy / folder) for folder in ("src", "reproduction"))
     env = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}

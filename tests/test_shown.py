@@ -56,22 +56,22 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_explanations_are_described_visibly(kind, system):
-    explanations = KINDS[kind](system[0])
-    check(repr(explanations), *(explanations.describe(row) for row in range(4)))
+def test_explanations_are_described_visibly(system):
+    for kind in KINDS:
+        explanations = KINDS[kind](system[0])
+        check(repr(explanations), *(explanations.describe(row) for row in range(4)))
 
 
-@pytest.mark.parametrize("kind", ["importances", "rules", "keys", "records"])
-def test_every_result_is_shown_visibly(kind, system):
-    X, labels = system
-    explanations = KINDS[kind](X)
-    found = fs.compare(labels, {EVIL: explanations, "other": explanations}, X, by=X["g"], progress=False)
-    ev = found.evaluations[EVIL]
-    groups = ev.by(X["g"])
-    check(str(found), str(ev), str(groups), found._repr_html_(), ev._repr_html_(), groups._repr_html_())
-    check(render(summarize(found, title=EVIL)), json.dumps(found.to_dict(), default=str))
-    check(*ev.counterexamples()["explanation"])
+def test_every_result_is_shown_visibly(system):
+    for kind in ["importances", "rules", "keys", "records"]:
+        X, labels = system
+        explanations = KINDS[kind](X)
+        found = fs.compare(labels, {EVIL: explanations, "other": explanations}, X, by=X["g"], progress=False)
+        ev = found.evaluations[EVIL]
+        groups = ev.by(X["g"])
+        check(str(found), str(ev), str(groups), found._repr_html_(), ev._repr_html_(), groups._repr_html_())
+        check(render(summarize(found, title=EVIL)), json.dumps(found.to_dict(), default=str))
+        check(*ev.counterexamples()["explanation"])
 
 
 def test_notes_and_audits_are_shown_visibly(system):
@@ -84,20 +84,17 @@ def test_notes_and_audits_are_shown_visibly(system):
     check(str(noted), noted._repr_html_())
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_messages_show_what_they_quote_visibly(system):
+    for wrong in [
         lambda X, y: fs.audit(X, prediction=EVIL + "x", explanation=EVIL),
         lambda X, y: fs.audit(X, prediction="g", explanation=EVIL, by=EVIL + "?"),
         lambda X, y: fs.Importances(X[[EVIL]].assign(**{EVIL: np.nan})),
         lambda X, y: fs.consistency(X["g"].tolist(), [EVIL, None] * 30),
         lambda X, y: fs.sufficiency(fs.Rules.from_conditions([[(EVIL, "<=", 1)]] * 60, [EVIL]), y, X[["g"]]),
-    ],
-)
-def test_messages_show_what_they_quote_visibly(wrong, system):
-    with pytest.raises(fs.errors.FaithscopeError) as told:
-        wrong(*system)
-    check(str(told.value))
+    ]:
+        with pytest.raises(fs.errors.FaithscopeError) as told:
+            wrong(*system)
+        check(str(told.value))
 
 
 NOISY = """

@@ -147,14 +147,6 @@ def test_what_is_said_of_rows_that_can_be_checked_covers_its_truth():
     assert held >= 53
 
 
-def test_truths_of_drawn_rules_are_what_a_thousand_draws_reach(study):
-    for system in study("draws").TABLES.values():
-        population = system.population(system.train, draws=1000)
-        told = fs.sufficiency(system.rules(system.train), system.predict, system.train, population=population)
-        truths = np.array([system.row_truth(row) for row in system.train])
-        assert np.abs(told.counts.values - truths).max() < 5 * 0.5 / np.sqrt(1000)
-
-
 def test_a_cell_depends_on_its_name_and_size_alone_and_tells_what_misses(study):
     harness = study("harness")
 

@@ -106,9 +106,9 @@ def lines():
     some = ("half broad, half single", "twenty rare labels", "clustered: sliding, broad", "unrelated, narrow")
     yield Line("necessity", necessity, NECESSARY, 150, spelled(), some, necessity_bar)
     some, often = ("rarely wrong", "shared, broad, noisy", "one panel of rows, broad"), {60: 150, 300: 100, 1_000: 40}
-    for asked, quick in ((2, some), (5, ()), (20, some), (None, ())):
-        how = {"bar": judged_bar, "quick_rows": 300}
-        yield Line("judged", partial(judged, asked=asked), JUDGED, often, spelled(asked or 0), quick, **how)
+    for asked in (2, 5, 20, None):
+        how = {"quick": some if asked in (2, 20) else (), "bar": judged_bar, "quick_rows": 300}
+        yield Line("judged", partial(judged, asked=asked), JUDGED, often, spelled(asked or 0), **how)
     some = ("20, Student t3", "20, lognormal", "heteroscedastic", "mostly constant", "probabilities")
     for measure, names, systems, times, quick in (
         ("consistency", tuple(AGREEMENTS), NUMERIC | UNSEEN, 1_000, some),
@@ -124,43 +124,31 @@ def lines():
         ask = partial(beside, how=how, measures=("consistency",), name="{what} beside everybody, {how}")
         often, seeds = dict.fromkeys((200, 1_000), times), f"beside everybody: {how}"
         yield Line("beside/everybody", ask, GROUPED, often, seeds, ("medium, random, 40%",))
-    for kind, what, measures, agreements, systems, quick in (
-        ("covered", "all that are covered:", ("sufficiency", "necessity"), (None,), COVERED_GROUPS, "nested, shuffled"),
+    covered, spread = ("sufficiency", "necessity"), ("spread",)
+    for what, measures, agreements, systems, quick in (
+        ("all that are covered:", covered, (None,), COVERED_GROUPS, "nested, shuffled"),
+        ("everybody: consistency of numbers,", ("consistency",), spread, SPREAD_GROUPS, "4, normal, alike"),
         (
-            "outputs",
-            "everybody: consistency of numbers,",
-            ("consistency",),
-            ("spread",),
-            SPREAD_GROUPS,
-            "4, normal, alike",
-        ),
-        (
-            "outputs",
             "everybody: sufficiency of numbers,",
-            ("sufficiency",),
-            ("close", "spread"),
+            covered[:1],
+            ("close", *spread),
             NUMBER_GROUPS,
             "sliding, Student t3, alike",
         ),
     ):
         for how in HOWS:
             ask = partial(beside, how=how, measures=measures, agreements=agreements)
-            yield Line(f"beside/{kind}", ask, systems, {200: 40, 1_000: 20}, f"beside {what} {how}", (quick,))
+            yield Line("beside/measures", ask, systems, {200: 40, 1_000: 20}, f"beside {what} {how}", (quick,))
     often = {200: 200, 1_000: 200}
     for how in ("independent", "weighted"):
         ask, seeds = partial(beside_reference, how=how), f"beside a reference: {how}"
         yield Line("beside/reference", ask, GROUPED, often, seeds, ("medium, alike, 40%",))
     some = ("one row in 20 disagrees", "rows of all kinds")
-    for draws, how, seed, quick in (
-        (1, "independent", 1, some),
-        (3, "independent", 3, some),
-        (10, "independent", 10, ()),
-        (100, "independent", 100, ()),
-        (3, "weighted", "weighted", some),
-        (3, "clustered", "clustered", some),
-    ):
-        ask = partial(of_kinds, draws=draws, how=how)
-        yield Line("draws", ask, ROW_KINDS, HOWS[how], f"populations: {seed}", quick)
+    for how, *asked in (("independent", 1, 3, 10, 100), ("weighted", 3), ("clustered", 3)):
+        for draws in asked:
+            ask, quick = partial(of_kinds, draws=draws, how=how), some if draws < 10 else ()
+            seeds = f"populations: {draws if how == 'independent' else how}"
+            yield Line("draws", ask, ROW_KINDS, HOWS[how], seeds, quick)
     for draws in (1, 10):
         yield Line("draws", partial(of_rules, draws=draws), TABLES, 200, f"populations: rules {draws}")
     some = ("the prediction itself", "some encoding, 3 labels", "some encoding, nested rules")
@@ -177,8 +165,8 @@ def lines():
     ):
         yield Line("reasons", ask, REASONS, 120, lambda *_: count(), some, always, (60, 300, 1_000), *quick)
     some = ("own luck, .3", "own luck, .01", "runs differ much", "moving thresholds, .05")
-    for runs, quick in ((2, ()), (3, ()), (5, some), (20, ())):
-        ask, seeds = partial(repeatability, runs=runs), by_sample(0, after=(runs,))
+    for runs in (2, 3, 5, 20):
+        ask, seeds, quick = partial(repeatability, runs=runs), by_sample(0, after=(runs,)), some if runs == 5 else ()
         yield Line("repeatability", ask, RUNS, 300, seeds, quick, repeated_bar, (50, 500), 50)
     yield Line("naming", naming, NAMING, {400: 60}, "naming", ("anything", "mostly 0"))
     some = ("half alike, 20 kinds", "1% differ", "one sign on 95%", "clusters of 5")

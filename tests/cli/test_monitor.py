@@ -122,20 +122,6 @@ def test_a_limit_that_is_doubted_fails_and_one_of_clusters_passes():
     assert run("report --state once.duckdb --fail-under 0.5").exit_code == 0
 
 
-def test_every_night_names_the_log_alone():
-    assert run(f"{ADD} --batch 1").exit_code == 0
-    pd.read_parquet("log.parquet")[:500].assign(ts=pd.Timestamp("2026-01-09")).to_parquet("tonight.parquet")
-    night = f"add tonight.parquet --state {STATE}"
-    assert run(f"{night} --batch 2").stdout == "batch 2: 500 rows added\n"
-    assert Monitor(STATE).groups == ["eu", "u|s"]
-    refused(
-        BadInput,
-        "remembers prediction='yhat' of its first log, and this one has prediction=",
-        run,
-        f"{night} --batch 3 --prediction region",
-    )
-
-
 def test_a_first_add_that_fails_settles_nothing():
     refused(BadInput, "yhatt", run, ADD.replace("yhat", "yhatt").replace("region", "leaf"))
     assert not Path(STATE).exists()

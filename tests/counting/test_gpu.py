@@ -144,9 +144,8 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
     assert subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONWARNINGS": "error"}).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
+def test_what_a_gpu_is_not_used_for_is_refused_in_a_sentence_that_offers_the_cpu():
+    for call, message in [
         (lambda: fs.within(PHI, LABELS, 3.0, device="gpu"), "one of 'auto', 'cpu', 'cuda'; got 'gpu'"),
         (lambda: fs.sufficiency(RULES, LABELS, PHI, device="cuda"), "nothing else"),
         (lambda: fs.sufficiency(NEAR, LABELS, PHI, weights=PHI[:, 0], device="cuda"), "count alike"),
@@ -156,10 +155,8 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
         (lambda: counted(POINTS, "hamming"), "metric='hamming' is not counted on a GPU"),
         (lambda: counted(POINTS, lambda a, b: 0.0), "within a distance by a named metric"),
         (lambda: counted(1e200 * POINTS), "missing, or so small or large"),
-    ],
-)
-def test_what_a_gpu_is_not_used_for_is_refused_in_a_sentence_that_offers_the_cpu(call, message):
-    refused(BadInput, f"(?=.*cpu).*{message}", call)
+    ]:
+        refused(BadInput, f"(?=.*cpu).*{message}", call)
 
 
 def test_draws_are_not_counted_on_a_gpu():

@@ -62,18 +62,18 @@ def radii_of(points):
     return [0.0, *at, *np.nextafter(at, 0)]
 
 
-@pytest.mark.parametrize("draw", POINTS)
-def test_products_decide_as_distances_do(draw):
-    points = draw(201, 5, np.random.default_rng(0))
-    rows = points.copy()
-    rows[7, 2] = np.nan
-    distances = pairwise(points[:90], rows, "euclidean")
-    for radius, is_open in product(radii_of(points), (False, True)):
-        near = Near(points[:90], rows, np.full(90, radius), "euclidean", is_open)
-        expected = distances < radius if is_open else distances <= radius
-        for start, stop, begin, end in ((0, 90, 0, 201), (3, 60, 8, 168), (5, 6, 0, 8)):
-            (mask,) = to_tiles(near).masks(slice(start, stop), slice(begin, end))
-            np.testing.assert_array_equal(mask, expected[start:stop, begin:end])
+def test_products_decide_as_distances_do():
+    for draw in POINTS:
+        points = draw(201, 5, np.random.default_rng(0))
+        rows = points.copy()
+        rows[7, 2] = np.nan
+        distances = pairwise(points[:90], rows, "euclidean")
+        for radius, is_open in product(radii_of(points), (False, True)):
+            near = Near(points[:90], rows, np.full(90, radius), "euclidean", is_open)
+            expected = distances < radius if is_open else distances <= radius
+            for start, stop, begin, end in ((0, 90, 0, 201), (3, 60, 8, 168), (5, 6, 0, 8)):
+                (mask,) = to_tiles(near).masks(slice(start, stop), slice(begin, end))
+                np.testing.assert_array_equal(mask, expected[start:stop, begin:end])
 
 
 def test_products_leave_few_pairs_in_doubt(monkeypatch):
@@ -187,8 +187,8 @@ def test_a_function_of_the_caller_is_never_called_in_another_thread():
     assert threads == {threading.current_thread()}
 
 
-@pytest.mark.parametrize("large", [1e15, 1e19, 1e22, 1e36])
-def test_large_whole_numbers_beside_small_ones_are_not_rounded(large):
-    points = np.column_stack([[0.0, 1.0, 2.0, 3.0, 0.0], np.full(5, large)])
-    estimate = fs.within(points, [0, 1, 0, 1, 0], 1.0)
-    assert estimate.counts.per_explanation.tolist() == [3, 4, 3, 2]
+def test_large_whole_numbers_beside_small_ones_are_not_rounded():
+    for large in [1e15, 1e19, 1e22, 1e36]:
+        points = np.column_stack([[0.0, 1.0, 2.0, 3.0, 0.0], np.full(5, large)])
+        estimate = fs.within(points, [0, 1, 0, 1, 0], 1.0)
+        assert estimate.counts.per_explanation.tolist() == [3, 4, 3, 2]

@@ -7,18 +7,6 @@ import polars as pl
 import faithscope as fs
 
 
-def test_functions_and_ready_arrays_give_the_same():
-    X = np.random.default_rng(0).normal(size=(200, 3))
-
-    class Explainer:
-        def explain(self, rows):
-            return fs.Importances(np.round(rows))
-
-    made = fs.evaluate(lambda rows: rows[:, 0] > 0, Explainer(), X)
-    assert made.consistency == fs.evaluate(X[:, 0] > 0, np.round(X), X).consistency
-    assert made._repr_html_().startswith(made.consistency._repr_html_())
-
-
 def test_functions_of_tables_give_explanations_over_the_columns():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["age", "hours"])
     for rows in (X, pl.DataFrame(X)):

@@ -6,29 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import example, given
 
-import brute
 import faithscope as fs
 from faithscope.counting import leave_out
 from faithscope.counting import rows as numbered_rows
 from small_systems import LABELS, MEASURES, NUMBERS, System, systems
-from strategies import samples
 
 FIELDS = ("value", "low", "high", "upper", "unverifiable", "verified", "chance", "effective_n")
-
-
-@given(samples())
-@example(([0], [0]))
-@example(([0, 0], [0, 1]))
-def test_consistency_is_the_papers_estimator(sample):
-    explanations, predictions = sample
-    found = fs.consistency(explanations, predictions)
-    assert found.value == pytest.approx(brute.consistency(explanations, predictions), abs=1e-12)
-    assert found.unverifiable == pytest.approx(brute.unverifiable(explanations), abs=1e-12)
-    assert found.distinct == len(set(explanations))
-    if found.n > 1:
-        assert found.chance == pytest.approx(brute.chance(predictions), abs=1e-12)
 
 
 def check(found, expected, why):

@@ -84,6 +84,6 @@ def test_a_certificate_from_changes_speaks_of_the_delta_explainer():
     refused(fs.errors.NotProven, "certify the two kinds separately", fs.certify, pairs, x[:, 0] > 0, [None, fs.Delta()])
 
 
-@pytest.mark.parametrize("name", POPULATIONS)
-def test_the_expected_estimator_is_below_the_truth(name):
-    assert POPULATIONS[name].expected(50) <= POPULATIONS[name].expected(500) <= POPULATIONS[name].truth + 1e-12
+def test_the_expected_estimator_is_below_the_truth():
+    for name in POPULATIONS:
+        assert POPULATIONS[name].expected(50) <= POPULATIONS[name].expected(500) <= POPULATIONS[name].truth + 1e-12

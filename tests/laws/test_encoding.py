@@ -51,14 +51,14 @@ def test_the_distance_of_numbers_is_that_of_scipy():
     assert seen > 5
 
 
-@pytest.mark.parametrize("clustered", [False, True])
-def test_the_table_counts_the_rows_given_and_the_others_covered(clustered):
-    seen = 0
-    for seed in range(6):
-        for line, *parts in lines(System.random("labels", seed, most=40, clustered=clustered), "labels"):
-            seen += 1
-            assert (line.n, line.others) == tuple(map(len, parts))
-            shares = [np.bincount(labels, minlength=5) / len(labels) for labels in parts]
-            assert line.total_variation == pytest.approx(np.abs(shares[0] - shares[1]).sum() / 2)
-            assert (line.given_share, line.covered_share) == pytest.approx(tuple(s[line.label] for s in shares))
-    assert seen > 5
+def test_the_table_counts_the_rows_given_and_the_others_covered():
+    for clustered in [False, True]:
+        seen = 0
+        for seed in range(6):
+            for line, *parts in lines(System.random("labels", seed, most=40, clustered=clustered), "labels"):
+                seen += 1
+                assert (line.n, line.others) == tuple(map(len, parts))
+                shares = [np.bincount(labels, minlength=5) / len(labels) for labels in parts]
+                assert line.total_variation == pytest.approx(np.abs(shares[0] - shares[1]).sum() / 2)
+                assert (line.given_share, line.covered_share) == pytest.approx(tuple(s[line.label] for s in shares))
+        assert seen > 5

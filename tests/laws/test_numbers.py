@@ -60,15 +60,15 @@ def of_population(agreement, codes, y):
     return float(np.mean(agreement.over(values).within(rows) / np.bincount(codes)[codes[order]]))
 
 
-@pytest.mark.parametrize("agreement", [fs.Close(0.7), fs.Close(3.0), fs.Spread()], ids=repr)
-def test_coarser_explanations_never_agree_more(agreement):
-    assert agreement.convex
-    sign = -1 if isinstance(agreement, fs.Spread) else 1  # it sums distances
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        codes, y = np.sort(rng.integers(0, 8, 30)), rng.choice(rng.normal(size=12), 30)
-        fine, coarse = (np.unique(each, return_inverse=True)[1] for each in (codes, codes // 2))
-        assert sign * of_population(agreement, coarse, y) <= sign * of_population(agreement, fine, y) + 1e-12
+def test_coarser_explanations_never_agree_more():
+    for agreement in [fs.Close(0.7), fs.Close(3.0), fs.Spread()]:
+        assert agreement.convex
+        sign = -1 if isinstance(agreement, fs.Spread) else 1  # it sums distances
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            codes, y = np.sort(rng.integers(0, 8, 30)), rng.choice(rng.normal(size=12), 30)
+            fine, coarse = (np.unique(each, return_inverse=True)[1] for each in (codes, codes // 2))
+            assert sign * of_population(agreement, coarse, y) <= sign * of_population(agreement, fine, y) + 1e-12
 
 
 def test_a_single_column_of_rows_is_not_taken_for_predictions():

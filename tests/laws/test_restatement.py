@@ -50,12 +50,12 @@ def test_one_row_that_breaks_it_silences_it(drawn, data):
         assert not restates(fs.consistency(explanations, y))
 
 
-@pytest.mark.parametrize(("yes", "no", "told"), [(15, 5, True), (14, 5, False), (96, 4, False), (100, 0, False)])
-def test_few_rows_or_a_rare_second_label_may_be_an_accident(yes, no, told):
-    y = np.array(["yes"] * yes + ["no"] * no)
-    assert bool(restates(fs.consistency(y, y))) is told
-    rules = fs.Rules.from_conditions([[("copy", "==", label)] for label in y], features=["copy"])
-    assert bool(copies(fs.sufficiency(rules, y, pd.DataFrame({"copy": y})))) is told
+def test_few_rows_or_a_rare_second_label_may_be_an_accident():
+    for yes, no, told in [(15, 5, True), (14, 5, False), (96, 4, False), (100, 0, False)]:
+        y = np.array(["yes"] * yes + ["no"] * no)
+        assert bool(restates(fs.consistency(y, y))) is told
+        rules = fs.Rules.from_conditions([[("copy", "==", label)] for label in y], features=["copy"])
+        assert bool(copies(fs.sufficiency(rules, y, pd.DataFrame({"copy": y})))) is told
 
 
 def test_numbers_and_tables_of_many_explanations_are_not_told():

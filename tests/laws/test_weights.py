@@ -75,18 +75,20 @@ def _all_kept(sample):
         return keep(sample, Strangers(sample))
 
 
-@pytest.mark.parametrize("rows", [2, 3, 5, 17, 33, 34, 100, 999, 1_001, 3_000, 100_000])
-def test_quadrature_is_exact_for_any_number_of_rows(rows):
+def test_quadrature_is_exact_for_any_number_of_rows():
     """If all rows are kept with one probability, what is kept is binomial: E[(N - 1)⁺ | ...] is known."""
-    given = np.array([rows - rows // 2, rows // 2])
-    labels, agreement = np.arange(2), SameLabel().over(np.arange(2.0))
-    for kept in (1.0, 0.3, 1e-4):
-        chance = np.full(2, kept)
-        result = thin(Lots(0 * labels, chance, chance**2, given, labels, labels, chance), agreement)
-        pairs = float(np.sum(given * (given - 1.0))) / (rows * (rows - 1.0))
-        silent = rows * kept * (1 - kept) ** (rows - 1)
-        assert result.silent[0] == pytest.approx(silent, rel=1e-11)
-        assert result.agreeing[0] == pytest.approx(pairs * (rows * kept - silent), rel=1e-8 if kept < 1e-3 else 1e-11)
+    for rows in [2, 3, 5, 17, 33, 34, 100, 999, 1_001, 3_000, 100_000]:
+        given = np.array([rows - rows // 2, rows // 2])
+        labels, agreement = np.arange(2), SameLabel().over(np.arange(2.0))
+        for kept in (1.0, 0.3, 1e-4):
+            chance = np.full(2, kept)
+            result = thin(Lots(0 * labels, chance, chance**2, given, labels, labels, chance), agreement)
+            pairs = float(np.sum(given * (given - 1.0))) / (rows * (rows - 1.0))
+            silent = rows * kept * (1 - kept) ** (rows - 1)
+            assert result.silent[0] == pytest.approx(silent, rel=1e-11)
+            assert result.agreeing[0] == pytest.approx(
+                pairs * (rows * kept - silent), rel=1e-8 if kept < 1e-3 else 1e-11
+            )
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -137,19 +139,19 @@ def test_weights_that_differ_much_are_thinned_if_they_go_with_the_prediction_and
         assert noted(found, note)
 
 
-@pytest.mark.parametrize("given", ["weights", "clusters", "both"])
-def test_a_row_that_was_missed_may_weigh_as_much_as_the_heaviest(given):
-    # No row disagrees, so all that the interval allows for is a kind of row, or of cluster, that was not seen.
-    sizes = np.array([1, 1, 2, 3, 3, 9] * 40)
-    cluster = np.repeat(np.arange(len(sizes)), sizes)
-    options = {
-        "weights": {"weights": sizes.astype(float), "interval": "jackknife"},
-        "clusters": {"clusters": cluster},
-        "both": {"clusters": np.repeat(np.arange(len(sizes)), 2), "weights": np.repeat(sizes / 2, 2)},
-    }[given]
-    n = {"weights": len(sizes), "clusters": len(cluster), "both": 2 * len(sizes)}[given]
-    found = fs.consistency(np.zeros(n, int), np.zeros(n, int), **options)
-    assert found.low == pytest.approx(1 - 2 * log(40) * sizes.max() / sizes.sum())
+def test_a_row_that_was_missed_may_weigh_as_much_as_the_heaviest():
+    for how in ["weights", "clusters", "both"]:
+        # No row disagrees, so all that the interval allows for is a kind of row, or of cluster, that was not seen.
+        sizes = np.array([1, 1, 2, 3, 3, 9] * 40)
+        cluster = np.repeat(np.arange(len(sizes)), sizes)
+        options = {
+            "weights": {"weights": sizes.astype(float), "interval": "jackknife"},
+            "clusters": {"clusters": cluster},
+            "both": {"clusters": np.repeat(np.arange(len(sizes)), 2), "weights": np.repeat(sizes / 2, 2)},
+        }[how]
+        n = {"weights": len(sizes), "clusters": len(cluster), "both": 2 * len(sizes)}[how]
+        found = fs.consistency(np.zeros(n, int), np.zeros(n, int), **options)
+        assert found.low == pytest.approx(1 - 2 * log(40) * sizes.max() / sizes.sum())
 
 
 def test_sufficiency_weighs_pairs_unless_weights_go_with_the_prediction():

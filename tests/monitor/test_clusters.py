@@ -50,29 +50,31 @@ def test_clusters_of_one_row_change_nothing(options):
     assert mine == theirs
 
 
-@pytest.mark.parametrize(("options", "seed"), [({}, 0), ({"scopes": TEXTS}, 1)])
-def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_batches(options, seed):
-    rows = customers(12 + 24 * seed, 9, seed, days=3)
-    rows["d"] = [(when - START).days for when in rows["day"]]
-    rows["rule"] = rows["rule"].sample(frac=1, random_state=seed).tolist()  # also rows that their rules do not cover
-    told = []
-    for part in ([rows], [rows[::-1]], [rows[rows["d"] == number] for number in range(3)]):
-        monitor = fs.Monitor(**options, by="g", seed=seed)
-        for number, each in enumerate(part):
-            if len(each):
-                add(monitor, each, clusters=each["who"].tolist(), when=each["day"].tolist(), batch=str(number))
-        told.append(monitor)
-    assert heard(told[0]) == heard(told[1])
-    assert told[0].to_dict() == told[1].to_dict()
-    for monitor in told[::2]:
-        table = monitor.table()
-        whole = table[table["group"].isna()].set_index("day")["n"].to_dict()
-        first = rows.groupby("who")["day"].min().value_counts().to_dict()
-        assert whole == first
-        assert monitor.limits().n == rows["who"].nunique()
-    # The row of one day is the same in batches of days: labels and groups may have other numbers there.
-    days = [sorted(line[:2] for line in heard(monitor)) for monitor in told]
-    assert days[0] == days[2]
+def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_batches():
+    for options, seed in [({}, 0), ({"scopes": TEXTS}, 1)]:
+        rows = customers(12 + 24 * seed, 9, seed, days=3)
+        rows["d"] = [(when - START).days for when in rows["day"]]
+        rows["rule"] = (
+            rows["rule"].sample(frac=1, random_state=seed).tolist()
+        )  # also rows that their rules do not cover
+        told = []
+        for part in ([rows], [rows[::-1]], [rows[rows["d"] == number] for number in range(3)]):
+            monitor = fs.Monitor(**options, by="g", seed=seed)
+            for number, each in enumerate(part):
+                if len(each):
+                    add(monitor, each, clusters=each["who"].tolist(), when=each["day"].tolist(), batch=str(number))
+            told.append(monitor)
+        assert heard(told[0]) == heard(told[1])
+        assert told[0].to_dict() == told[1].to_dict()
+        for monitor in told[::2]:
+            table = monitor.table()
+            whole = table[table["group"].isna()].set_index("day")["n"].to_dict()
+            first = rows.groupby("who")["day"].min().value_counts().to_dict()
+            assert whole == first
+            assert monitor.limits().n == rows["who"].nunique()
+        # The row of one day is the same in batches of days: labels and groups may have other numbers there.
+        days = [sorted(line[:2] for line in heard(monitor)) for monitor in told]
+        assert days[0] == days[2]
 
 
 @BOTH

@@ -34,13 +34,13 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_key_of_any_type_is_the_same_from_memory_and_from_a_log(form):
-    table, monitor, yhat = pd.DataFrame(FORMS[form]), fs.Monitor(), KEYS % 2
-    added = monitor.add(table if form == "records" else list(table["k"]), yhat, when="2026-01-01")
-    log = {"prediction": "yhat", "explanation": list(table), "kind": "keys", "when": "2026-01-01"}
-    with pytest.warns(UserWarning, match="added before"):
-        assert monitor.add_log(table.assign(yhat=yhat), **log).batch == added.batch
+def test_a_key_of_any_type_is_the_same_from_memory_and_from_a_log():
+    for form in FORMS:
+        table, monitor, yhat = pd.DataFrame(FORMS[form]), fs.Monitor(), KEYS % 2
+        added = monitor.add(table if form == "records" else list(table["k"]), yhat, when="2026-01-01")
+        log = {"prediction": "yhat", "explanation": list(table), "kind": "keys", "when": "2026-01-01"}
+        with pytest.warns(UserWarning, match="added before"):
+            assert monitor.add_log(table.assign(yhat=yhat), **log).batch == added.batch
 
 
 MARCH = datetime.date(2026, 3, 1)
@@ -65,9 +65,8 @@ def test_a_day_is_that_of_utc_whatever_holds_the_moment():
         assert monitor.table()["day"].tolist() == [MARCH], when
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_what_cannot_be_added_is_refused_in_one_sentence_and_nothing_is_counted():
+    for arguments, words in [
         ({"when": "soon"}, "no date"),
         ({"when": 20}, "no date"),
         ({"when": ["2026-01-01"] * 3}, "dates or moments"),
@@ -84,13 +83,11 @@ def test_a_day_is_that_of_utc_whatever_holds_the_moment():
         ({"predictions": [0, 1, None]}, "missing"),
         ({"explanations": [], "predictions": []}, "row"),
         ({"explanations": ["a"] * 60, "predictions": np.linspace(0, 1, 60)}, r"labels: add .*digitize\(predictions"),
-    ],
-)
-def test_what_cannot_be_added_is_refused_in_one_sentence_and_nothing_is_counted(arguments, words):
-    monitor = fs.Monitor()
-    with pytest.raises(FaithscopeError, match=words):
-        monitor.add(**{"explanations": ["a", "b", "a"], "predictions": [0, 1, 1], **arguments})
-    assert monitor.limits().n == 0
+    ]:
+        monitor = fs.Monitor()
+        with pytest.raises(FaithscopeError, match=words):
+            monitor.add(**{"explanations": ["a", "b", "a"], "predictions": [0, 1, 1], **arguments})
+        assert monitor.limits().n == 0
 
 
 def test_a_clock_that_goes_back_or_ahead_is_told():

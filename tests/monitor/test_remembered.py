@@ -106,13 +106,3 @@ def test_a_state_that_remembers_nothing_yet_remembers_the_next_log():
 def test_a_path_is_a_log_only_without_predictions_and_what_belongs_to_rows():
     refused(BadInput, "X=", begun().add, log(1), X=np.zeros((3, 1)))
     refused(BadInput, "No file", begun().add, "nowhere.parquet")
-
-
-def test_missing_values_may_be_said_anew(tmp_path):
-    table = pd.DataFrame({"leaf": [1.0, 1.0, 2.0, 2.0] * 5, "yhat": [0, 0, 1, 1] * 5})
-    holed = table.assign(leaf=[None, *table.leaf[1:]])
-    how = {"prediction": "yhat", "explanation": "leaf", "kind": "keys"}
-    monitor = fs.Monitor(tmp_path / "state.duckdb")
-    monitor.add_log(holed, **how, nulls="drop", when="2026-01-01", batch="1")
-    assert monitor.add_log(holed, when="2026-01-02", batch="2").rows == 19
-    refused(BadInput, "Values are missing", monitor.add_log, holed, nulls="error", when="2026-01-03", batch="3")

@@ -119,12 +119,6 @@ def test_since_takes_the_moment_itself_and_later_ones():
         assert "where day is 2026-03-10" in audit.notes[0]
 
 
-def test_where_and_since_add_up():
-    audit = fs.audit(LOG, **HOW, where="amount > 0", since="2026-03-10", time="day", every="1w")
-    same(audit.consistency, ((LOG.amount > 0) & (LOG.day >= "2026-03-10")).to_numpy())
-    assert sum(window.n for window in audit.windows.estimates.values()) == audit.consistency.n
-
-
 @engines.EACH
 def test_nan_is_unknown_to_a_condition_of_every_engine(engine):
     amount = LOG.amount.where(LOG.amount < 1, np.nan).to_numpy()

@@ -210,12 +210,6 @@ def test_a_map_with_a_key_twice_is_refused(tmp_path):
     )
 
 
-def test_a_struct_has_all_its_fields():
-    rows = [{"a": 1.0, "b": 0.0}, {"a": 1.0, "b": None}, {"a": 1.0, "b": 0.0}]
-    assert audited(rows, [0, 1, 0], nulls="drop").consistency.n == 2
-    assert audited(rows, [0, 1, 0], nulls="key").consistency.distinct == 2
-
-
 def test_a_note_says_if_names_decide_between_equal_features():
     rows = ['{"b": 1, "a": -1}', '{"a": 1.0, "b": 1}'] * 20
     labels = [0, 1] * 20
