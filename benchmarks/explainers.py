@@ -1,4 +1,4 @@
-"""How fast Lime, Anchors and Counterfactual are beside lime, anchor-exp and dice-ml, and how good they are.
+"""How fast Lime and Anchors are beside lime and anchor-exp, and how good they are.
 
     python benchmarks/explainers.py             # some minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/explainers.py --quick     # under a minute, on few rows; nothing is judged
@@ -7,13 +7,12 @@ On Adult where FAITHSCOPE_DATA names a folder that holds it, else on the 8,000 o
 The model is boosted trees as the paper chose them for Adult, 50 of depth 5. All rows explained are rows that it
 was not trained on. We explain them all at once; the others go row by row, over fewer.
 
-1. Lime against ``lime``, all features kept, 5,000 samples. Beside it xgboost's own defaults, 100 trees of depth 6, and
-   draws of each row's own. Both explain some rows with several seeds: ours are distributed as lime's if their spread
+1. Lime against ``lime``, all features kept, 5,000 samples. Beside it xgboost's own defaults, 100 trees of depth 6.
+   Both explain some rows with several seeds: ours are distributed as lime's if their spread
    over seeds is the same, and their means are about one standard error apart (root mean square over rows and features).
 2. Anchors against ``anchor-exp``, which uses a beam of 1 whatever it is asked for. The rules of both are judged alike,
    on 2,000 rows for each rule: training rows whose values that break it are replaced by others of the column that keep
    it. anchor-exp may give the rule without conditions, ours does only where the model never changes its mind.
-3. Counterfactual against dice-ml's "random", which `faithscope.explainers.Dice` asks.
 
 A time is that of one explanation, the best of a few runs in turns.
 """
@@ -29,7 +28,7 @@ from numpy.random import default_rng
 import faithscope as fs
 from explained import anchor_exp
 from faithscope.datasets import adult_sample, load
-from faithscope.explainers import Anchors, Counterfactual, Dice, Lime
+from faithscope.explainers import Anchors, Lime
 from faithscope_reproduction.data import encode
 from ratios import Line, clock, faster, is_missing, run
 
@@ -42,7 +41,6 @@ SIZES = {  # rows explained, in full and quickly
     "lime": (40, 4),  # by lime
     "seeded": (10, 3),  # by both, with as many seeds
     "anchors": (40, 4),  # by anchor-exp
-    "dice": (20, 3),  # by dice-ml
     "judged": (2_000, 500),  # draws under each rule
     "runs": (3, 1),
 }
@@ -82,14 +80,13 @@ def against_lime(sizes):
         return
     setup = system()
     known = {"categorical": list(setup.categories)}
-    for what, settings, draws, bar in (
-        ("Lime, faster than lime", PAPERS, "shared", 60),
-        ("  100 trees of depth 6", DEFAULTS, "shared", 100),
-        ("  draws of each row's own", PAPERS, "own", None),
+    for what, settings, bar in (
+        ("Lime, faster than lime", PAPERS, 60),
+        ("  100 trees of depth 6", DEFAULTS, 100),
     ):
         predict = trained(**settings).predict_proba
         pair = {
-            "faithscope": (Lime(predict, setup.known, draws=draws, **known).explain, setup.rows[: sizes.rows]),
+            "faithscope": (Lime(predict, setup.known, **known).explain, setup.rows[: sizes.rows]),
             "lime": (partial(by_lime, lime_package(0), predict), setup.rows[: sizes.lime]),
         }
         yield faster(what, compete(pair, sizes.runs)[0], at_least=bar)
@@ -157,30 +154,6 @@ def against_anchor_exp(sizes):
         yield Line("  more precise, on fresh draws", 100 * (good - precise), "pp", at_least=-1, note=note)
 
 
-def against_dice(sizes):
-    if is_missing("dice_ml"):
-        return
-    setup = system()
-    known = {"X_train": setup.known, "categorical": list(setup.categories)}
-    model, rows, few = trained(**PAPERS), setup.rows[: sizes.rows], setup.rows[: sizes.dice]
-
-    def finding(explainer):
-        explainer.find(rows[:1])  # learns the training rows, once for all
-        return explainer.find
-
-    pair = {
-        "faithscope": (finding(Counterfactual(model.predict, **known)), rows),
-        "dice-ml": (finding(Dice(model, **known)), few),
-    }
-    best, told = compete(pair, min(2, sizes.runs))
-    answers = told.values()
-    ours, others = (np.mean((points.points != points.originals).sum(axis=1)) for points, _ in answers)
-    lacking = [len(asked) - len(where) for (_, asked), (_, where) in zip(pair.values(), answers, strict=True)]
-    note = f"{ours:.2f} and {others:.2f} features changed; none found for {lacking[0]} of {len(rows)} and "
-    note += f"{lacking[1]} of {len(few)} rows"
-    yield faster("Counterfactual, faster than dice-ml random", best, at_least=50, note=note)
-
-
 if __name__ == "__main__":
-    libraries = ("faithscope", "numpy", "sklearn", "xgboost", "lime", "anchor", "dice_ml")
-    run(__doc__, libraries, (against_lime, against_anchor_exp, against_dice), SIZES, rows=int)
+    libraries = ("faithscope", "numpy", "sklearn", "xgboost", "lime", "anchor")
+    run(__doc__, libraries, (against_lime, against_anchor_exp), SIZES, rows=int)

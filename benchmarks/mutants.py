@@ -40,21 +40,22 @@ OPERATORS |= {old: new for pair in PAIRS for old, new in (pair, pair[::-1])}
 
 def changed(node):
     """The expression as a slip would have it; None where nothing is to be changed."""
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in OPERATORS:
-        return ast.Compare(node.left, [OPERATORS[type(node.ops[0])]()], node.comparators)
-    if isinstance(node, ast.BoolOp):
-        return ast.BoolOp(OPERATORS[type(node.op)](), node.values)
-    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        return ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-        return node.operand
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return ast.Constant(node.value + 1)
-    if isinstance(node, ast.Constant) and type(node.value) is bool:
-        return ast.Constant(not node.value)
-    if isinstance(node, ast.IfExp):
-        return ast.IfExp(node.test, node.orelse, node.body)
-    return None
+    other = OPERATORS.get(type([*getattr(node, "ops", ()), getattr(node, "op", None)][0]))
+    match node:
+        case ast.Compare(left, [_], comparators) if other:
+            return ast.Compare(left, [other()], comparators)
+        case ast.BoolOp(_, values) if other:
+            return ast.BoolOp(other(), values)
+        case ast.BinOp(left, _, right) if other:
+            return ast.BinOp(left, other(), right)
+        case ast.UnaryOp(ast.Not() | ast.USub(), operand):
+            return operand
+        case ast.Constant(bool(value)):
+            return ast.Constant(not value)
+        case ast.Constant(int(value) | float(value)):
+            return ast.Constant(value + 1)
+        case ast.IfExp(test, body, orelse):
+            return ast.IfExp(test, orelse, body)
 
 
 def expressions(node, inside=False):

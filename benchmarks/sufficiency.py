@@ -6,8 +6,7 @@
 1. Rules of four conditions against a loop over rules in NumPy that compares columns, ANDs the masks in place and
    counts labels. The loop runs over a few hundred rules, whose counts must equal ours, and its time is scaled to all
    of them. Ours is held against it twice: the counts alone, and the complete estimate with its jackknife interval.
-2. Importances by the features that they name (`Alike`), beside both baselines: seconds with all intervals.
-3. `within` against Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``. Quantus calls SciPy in a way that works for
+2. `within` against Quantus 0.6.0 ``Sufficiency`` with ``batch_size=n``. Quantus calls SciPy in a way that works for
    the standardised Euclidean distance only, so it gets that one and we get standardised vectors. It divides distances
    by their largest before it compares, asked or not; it is given the identity instead, which spares it that time.
 
@@ -25,11 +24,9 @@ from faithscope.counting.cover import over_batches
 from faithscope.counting.rows import Rows
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
-from limits import COLUMNS, ruled, written
+from limits import ruled, written
 from ratios import (
     FEATURES,
-    Line,
-    best_of,
     faster,
     is_missing,
     quantus_value,
@@ -45,7 +42,6 @@ SIZES = {  # in full and quickly
     "rows": (190_000, 10_000),
     "rules": (20_000, 1_000),
     "looped": (400, 100),  # rules that the loops run over
-    "named": (100_000, 10_000),
     "within": (20_000, 2_000),
     "runs": (3, 2),
 }
@@ -107,15 +103,6 @@ def against_a_loop(sizes):
         yield faster(what, times, at_least=bar, note=note)
 
 
-def named_features(sizes):
-    """Three features a row of a linear model, and as many at random, and the same three for everybody."""
-    X = default_rng(0).standard_normal((sizes.named, COLUMNS))
-    importances = X * np.linspace(3, 0.1, COLUMNS)
-    labels = (importances.sum(axis=1) > 0).astype(int)
-    best = best_of(lambda: fs.sufficiency(importances, labels, X, relation=fs.Alike()), sizes.runs)
-    yield Line(f"{sizes.named:,} rows x {COLUMNS} importances, by Alike", best, "s", at_most=3)
-
-
 def standard_vectors(n):
     """Vectors, the same standardised as Quantus standardises them, and one of three labels that depends on them."""
     values = default_rng(0).standard_normal((n, FEATURES)) * np.geomspace(0.02, 0.05, FEATURES)
@@ -143,5 +130,5 @@ def against_quantus(sizes):
 
 
 if __name__ == "__main__":
-    every = (against_a_loop, named_features, against_quantus)
+    every = (against_a_loop, against_quantus)
     run(__doc__, ("faithscope", "numpy", "scipy", "quantus"), every, SIZES)

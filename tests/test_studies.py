@@ -88,7 +88,7 @@ def test_intervals_of_a_large_sample_hold_the_truth_of_every_named_system(study,
     for line in list(study(part).lines())[:: every if part == "attacks" else 1]:
         n = SIZES.get(line.name.split("/")[0], 1_000)
         for name, system in list(line.systems.items())[:: every if part in ("intervals", "studies") else 1]:
-            for interval, answer in line.ask(system, n, next(line.chances(name, 1))).items():
+            for interval, answer in line.ask(system, n, line.chance(name, 1)).items():
                 judged = part != "studies" or line.bar(name, interval, n) is not None
                 hard = interval == "before" or name.startswith(("unseen", "customers"))
                 low, high, truth = (np.mean(end) for end in answer[:3]) if isinstance(answer, tuple) else (0, 0, 0)
@@ -153,7 +153,7 @@ def test_a_cell_depends_on_its_name_and_size_alone_and_tells_what_misses(study):
     def ask(system, n, chance):
         return {"holds": (0.0, 1.0, 1.0 + 1e-12), "high": (0.6, 0.9, 0.5), "half": (*np.sort(chance.random(2)), 0.5)}
 
-    line = harness.Line("a line", ask, {"a": 0, "b": 0}, {10: 200}, "x", bar=harness.always)
+    line = harness.Line("a line", ask, {"a": 0, "b": 0}, {10: 200}, bar=harness.always)
     holds, high, half, *others = line.cells()
     assert others == list(line.repeat("b", 10, 200))
     assert half != replace(others[2], system="a")
