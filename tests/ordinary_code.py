@@ -22,7 +22,7 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, Proto
 
 import joblib
 import numpy as np
-from numpy.random import permutation
+from numpy.random import default_rng, permutation
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
@@ -33,7 +33,7 @@ LOG = logging.getLogger(__name__)
 LOCKS = threading.Lock(), threading.RLock(), threading.Condition(), threading.Event()
 PATTERN, WHEN = re.compile("a|b", re.IGNORECASE), datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 HELD = decimal.Decimal("1.5"), uuid.UUID(int=5), collections.Counter("abc"), collections.deque([1, 2], 3), Path("a")
-CHANCE = np.random.default_rng(0), np.random.RandomState(0)
+CHANCE = default_rng(0), np.random.RandomState(0)
 
 
 class Abstract(abc.ABC):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
@@ -12,7 +13,7 @@ from faithscope.sample import Sample
 from noted import noted
 from refused import refused
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 X = RNG.normal(size=(300, 2))
 LABELS = (X[:, 0] > 0).astype(int)
 RULES = fs.Rules.from_conditions([[("a", "<=", round(float(x), 1))] for x in X[:, 0]], features=["a", "b"])
@@ -82,7 +83,7 @@ def test_callables_with_two_faces_are_called():
 
 def test_rows_of_which_none_has_weight_are_refused_in_a_sentence():
     rows, weights = np.arange(8.0)[:, None], np.zeros(8)
-    weights[np.random.default_rng(0).permutation(8)[0]] = 1  # in the half that `Best` chooses on
+    weights[default_rng(0).permutation(8)[0]] = 1  # in the half that `Best` chooses on
     how = {"weights": weights, "discretizer": "best", "seed": 0}
     refused(BadInput, "All 4 rows measured here have weight 0", fs.evaluate, [0, 1] * 4, rows, rows, **how)
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.explanations.keys import Plain, Records
@@ -39,7 +40,7 @@ def test_what_is_visible_steers_nothing_and_plain_text_stays(text):
 
 @pytest.fixture(scope="module")
 def system():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = pd.DataFrame({EVIL: rng.integers(0, 3, 60), "g": [EVIL, "other"] * 30})
     labels = np.where(rng.integers(0, 2, 60) > 0, EVIL, "no")
     return X, labels
@@ -118,7 +119,7 @@ system = model, {"é – …": lambda X: np.round(X.to_numpy())}
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
-    rows = np.random.default_rng(0).normal(size=(200, 2)).round()
+    rows = default_rng(0).normal(size=(200, 2)).round()
     pd.DataFrame(rows, columns=["a", "b"]).to_csv(tmp_path / "rows.csv", index=False)
     return tmp_path
 

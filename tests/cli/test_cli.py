@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from numpy.random import default_rng
 from typer.testing import CliRunner
 
 import faithscope as fs
@@ -71,7 +72,7 @@ def needs(something):
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("cli")
     (path / "my_module.py").write_text(MODULE)
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     rows = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
     rows.assign(region=np.where(rows["b"] > 0, "north", "south")).to_parquet(path / "X.parquet")
     rows.to_csv(path / "X.csv", index=False)

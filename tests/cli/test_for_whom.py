@@ -7,6 +7,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from typer.testing import CliRunner
 
 from faithscope.cli import app
@@ -17,7 +18,7 @@ CODES, ROWS = 60, 3000
 
 def log(seed=0):
     """Decisions with a reason code each; the codes of the South are in another order since March."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     region = rng.choice(["north", "east", "south", "west"], ROWS)
     date = pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(0, 151, ROWS), "D")
     code = rng.zipf(1.4, ROWS) % CODES

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from numpy.random import default_rng
 from typer.testing import CliRunner
 
 from faithscope.cli import app
@@ -27,7 +28,7 @@ ADD = f"add log.parquet --state {STATE} --prediction yhat --explanation leaf --k
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     leaf = rng.integers(0, 20, 3000)
     moments = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(3000) // 1000, "D")
     wrong = rng.random(3000) < 0.2
@@ -43,7 +44,7 @@ def run(line):
 
 
 def test_the_examples_in_help_run():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     signs = rng.choice([-1.0, 1.0], (2000, 2))
     rows = {
         "yhat": signs[:, 0],

@@ -1,16 +1,16 @@
 """Populations by the names of columns of X: one column, or several, each of them and crossed."""
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
 from refused import refused
 
-RANDOM = np.random.default_rng(11)
+RANDOM = default_rng(11)
 N = 200
 X = pd.DataFrame(
     {

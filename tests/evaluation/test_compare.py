@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
@@ -67,7 +68,7 @@ def test_one_discretizer_is_used_where_it_fits_and_the_table_says_where():
 
 def test_best_chooses_on_one_half_and_reports_on_the_other():
     for how in [{"discretizer": fs.Best(), "seed": 3}, {"discretizer": fs.Best(seed=3)}]:
-        rng = np.random.default_rng(0)
+        rng = default_rng(0)
         noise, labels = rng.normal(size=(400, 5)), rng.integers(0, 2, 400)
         choosing, reporting = Sample(fs.Importances(noise), labels).halves(seed=3)
         kept = reporting.positions

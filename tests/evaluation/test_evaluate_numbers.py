@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
 from refused import refused
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 N = 300
 ROWS = RNG.integers(0, 6, (N, 2)).astype(float)
 KEYS = ROWS[:, 0]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.counting.clusters import Kinds
@@ -17,7 +18,7 @@ from small_systems import systems
 def grouped(names):
     """A few rows in three groups, under overlapping rules of which some miss their own row."""
     for system, name, why in systems("rules", range(3), ("labels", "repeated"), names, most=14):
-        groups = np.random.default_rng(system.n).integers(0, 3, system.n)
+        groups = default_rng(system.n).integers(0, 3, system.n)
         sample = replace(system.sample("rules", name), askers=groups).counted().evenly()
         yield system, name, groups, sample, why
 
@@ -118,7 +119,7 @@ def test_spread_of_a_group_is_a_share_of_the_variance_of_all_rows():
 
 
 def test_terms_of_groups_add_up_and_askers_are_one_of_two_groups():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     x = rng.normal(size=300)
     rules = fs.Rules.parse([f"x <= {bound:.1f}" for bound in x + rng.random(300)], features=["x"])
     labels, groups = (x + rng.normal(size=300) > 0).astype(int), rng.integers(0, 3, 300)
@@ -153,7 +154,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence():
 
 
 def test_on_draws_a_group_is_measured_by_its_own_rows():
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     X, groups = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
     rules = fs.Rules.from_conditions([[("a", "<=" if x <= 0 else ">", 0.0)] for x in X[:, 0]], features=["a", "b"])
     how = {"population": fs.Perturbed(X, draws=5)}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.counting import leave_out
@@ -96,7 +97,7 @@ def test_the_order_of_rows_the_names_of_clusters_and_the_scale_of_weights_say_no
     for system, name, why in systems(measure, most=30):
         if measure == "judged" and system.weights is not None:
             continue  # blocks of rows that tell nothing of themselves hold other rows in another order
-        order = np.random.default_rng(system.n).permutation(system.n)
+        order = default_rng(system.n).permutation(system.n)
         moved = system.take(order)
         default = {} if measure == "encoding" else {"interval": None}
         asked, fields = dict(default), FIELDS

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.counting.layout import order_by, run_starts
@@ -13,7 +14,7 @@ from faithscope.relations.base import number_parts
 
 def test_orders_by_digits_are_stable_sorts():
     for many in [1, 2, 2**16, 2**16 + 1, 2**33]:
-        numbers = np.random.default_rng(0).integers(0, many, 1000)
+        numbers = default_rng(0).integers(0, many, 1000)
         order = order_by(numbers, many)
         np.testing.assert_array_equal(order, np.argsort(numbers, kind="stable"))
         starts = run_starts(numbers[order])

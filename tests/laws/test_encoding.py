@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy import stats
 
 from faithscope.measures.encoding import adjust, fisher
@@ -27,7 +28,7 @@ def test_fisher_is_that_of_scipy(tables):
 
 
 def test_adjusted_probabilities_are_those_of_scipy():
-    p = np.sort(np.random.default_rng(0).random(50))
+    p = np.sort(default_rng(0).random(50))
     np.testing.assert_allclose(adjust(p), stats.false_discovery_control(p))
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import NotProven, NotScoped
@@ -13,7 +14,7 @@ from small_systems import System
 def test_covering_more_never_lowers_necessity():
     for seed in range(6):
         system = System.random("labels", seed)
-        wider = replace(system, masks=system.masks | (np.random.default_rng(seed).random(system.masks.shape) < 0.2))
+        wider = replace(system, masks=system.masks | (default_rng(seed).random(system.masks.shape) < 0.2))
         before, after = (one.measured("necessity", "labels").value for one in (system, wider))
         assert after >= before - 1e-12
 

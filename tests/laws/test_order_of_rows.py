@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 from scipy.sparse import csr_array
 
 import faithscope as fs
@@ -20,7 +21,7 @@ from faithscope.relations import Same, to_relation
 from faithscope.sample import Sample
 
 N = 400
-RNG = np.random.default_rng(3)
+RNG = default_rng(3)
 WORDS = np.array(["good", "bad", "plot", "né\x1f", ""])
 NUMBERS = np.round(RNG.normal(size=(N, 2)), 1)
 LABELS = np.where(NUMBERS[:, 0] + RNG.normal(size=N) > 0, "yes", "no")
@@ -67,7 +68,7 @@ SCOPED = {
     "counterfactuals": (MOVED, NUMBERS, None),
     "a caller's own": (OWN, NUMBERS, above),
 }
-ORDERS = (np.arange(N)[::-1], np.argsort(LABELS, kind="stable"), np.random.default_rng(1).permutation(N))
+ORDERS = (np.arange(N)[::-1], np.argsort(LABELS, kind="stable"), default_rng(1).permutation(N))
 
 
 def numbers_of(estimate):

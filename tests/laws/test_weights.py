@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from bins import rules_in_bins
@@ -43,7 +44,7 @@ def brute(explanations, table, weights, most, clusters=None):
 @pytest.mark.parametrize("name", AGREEMENTS)
 @given(SEEDS)
 def test_sums_of_kept_rows_are_the_mean_over_all_ways_of_keeping_them(name, clustered, seed):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = int(rng.integers(3, 9))
     weights = rng.uniform(0.05, 2, n) ** 2 if seed % 2 else rng.integers(1, 4, n).astype(float)
     explanations, predictions = rng.integers(0, 3, n), rng.integers(0, 3, n).astype(float)
@@ -94,7 +95,7 @@ def test_quadrature_is_exact_for_any_number_of_rows():
 @pytest.mark.parametrize("clustered", [False, True])
 def test_rows_kept_by_chance_are_draws_of_the_target_population_in_any_order(clustered):
     """Of heavy rows, or large clusters, as many are kept as they weigh; and the order of rows decides nothing."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     labels, n = rng.integers(0, 2, 3000), 3000
     size = np.where(labels == 1, 5, 1)
     row = np.repeat(np.arange(n), size) if clustered else np.arange(n)
@@ -115,7 +116,7 @@ def test_rows_kept_by_chance_are_draws_of_the_target_population_in_any_order(clu
 
 def windows(seed, n=400):
     """Rules that overlap, and labels of which one weighs more."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     x = rng.random(n)
     low = (np.floor(x * 40) / 40)[:, None]
     labels = (rng.random(n) < 0.3).astype(int)
@@ -127,7 +128,7 @@ def told(estimate):
 
 
 def test_weights_that_differ_much_are_thinned_if_they_go_with_the_prediction_and_pairs_weighed_if_not():
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     explanations, labels = rng.integers(0, 10, 1000), (rng.random(1000) < 0.1).astype(int)
     by_chance = rng.lognormal(0, 0.8, 1000)
     for weights, method, note in (
@@ -156,8 +157,8 @@ def test_a_row_that_was_missed_may_weigh_as_much_as_the_heaviest():
 
 def test_sufficiency_weighs_pairs_unless_weights_go_with_the_prediction():
     rules, labels, X, by_label = windows(5)
-    any_weights = np.random.default_rng(6).lognormal(0, 1.5, len(labels))
-    spread = np.exp(np.random.default_rng(7).normal(size=len(labels)) * np.where(labels == 1, 1.5, 0.3))
+    any_weights = default_rng(6).lognormal(0, 1.5, len(labels))
+    spread = np.exp(default_rng(7).normal(size=len(labels)) * np.where(labels == 1, 1.5, 0.3))
     for weights, kept in ((any_weights, False), (by_label, True), (spread, True), (2 * any_weights, False)):
         found = fs.sufficiency(rules, labels, X, weights=weights)
         assert found.method == ("kept rows" if kept else "jackknife")

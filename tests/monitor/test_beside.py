@@ -6,6 +6,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, Incompatible
@@ -19,7 +20,7 @@ DAY = np.datetime64("2026-01-01")
 
 def log(days=20, rows=60, faulty=10, seed=0):
     """Explanations, labels, regions and days; in the south explanations go with nothing since a day."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = days * rows
     day, region = np.repeat(np.arange(days), rows), rng.choice(["north", "south", "west"], n)
     leaf = rng.integers(0, 12, n)

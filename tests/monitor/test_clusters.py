@@ -2,9 +2,9 @@
 
 import datetime
 
-import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, Incompatible, WrongType
@@ -24,7 +24,7 @@ def day(number):
 
 def customers(n, many, seed=0, days=1):
     """Rows of customers who come back, with texts as names."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     return drawn(n, seed, days).assign(who=[f"c{who}" for who in rng.integers(0, many, n)])
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 from typer.testing import CliRunner
 
 import faithscope as fs
@@ -25,7 +26,7 @@ from refused import refused
 DAY = pd.Timestamp("2026-01-01")
 
 
-KEYS = np.random.default_rng(0).integers(0, 6, 200)
+KEYS = default_rng(0).integers(0, 6, 200)
 FORMS = {
     "integers": {"k": KEYS},
     "numbers": {"k": KEYS / 2},
@@ -125,7 +126,7 @@ def test_groups_are_asked_for_and_matched_by_name():
 
 
 def test_another_discretizer_is_refused():
-    numbers = np.random.default_rng(0).normal(size=(20, 3))
+    numbers = default_rng(0).normal(size=(20, 3))
     monitor = fs.Monitor()
     monitor.add(numbers, [0, 1] * 10, discretizer=fs.Sign(), batch="a")
     for other in (None, fs.SignOfTop(2), fs.Floor(1)):
@@ -142,7 +143,7 @@ def error_shares(look):
 
 
 def test_limits_of_groups_hold_for_all_groups_together_and_groups_may_come_later():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     leaf, alone = rng.integers(0, 5, 400), fs.Monitor()
     alone.add(leaf, leaf % 2, when="2026-01-01", batch="b")
     few, many = fs.Monitor(by="g"), fs.Monitor(by="g")
@@ -248,7 +249,7 @@ def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_eith
 
 
 def test_a_loss_is_found_and_a_promise_that_holds_raises_no_alarm():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     monitor = fs.Monitor(at_least=0.85, by="region", reference=10)
     for day in range(32):
         leaf, region = rng.integers(0, 30, 600), rng.choice(["eu", "us"], 600)
@@ -303,7 +304,7 @@ def test_an_empty_monitor_says_so():
 
 
 def test_cases_that_come_back_in_later_batches_are_noticed_and_nothing_is_said_to_hold():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     of_customers, labels = rng.integers(0, 10**6, 60), rng.integers(0, 2, 60)
 
     def watched(returning):
@@ -327,7 +328,7 @@ def test_cases_that_come_back_in_later_batches_are_noticed_and_nothing_is_said_t
 @pytest.mark.parametrize("from_log", [True, False])
 def test_batches_that_share_ids_are_noticed_and_nothing_is_said_to_hold(from_log):
     """Counts alone cannot tell customers who come back from others if explanations are few."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
 
     def watched(first, days):
         monitor = fs.Monitor(at_least=0.6)

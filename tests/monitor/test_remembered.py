@@ -6,6 +6,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -24,7 +25,7 @@ def logs(tmp_path, monkeypatch):
     """Three days of a log, in which values are missing."""
     monkeypatch.chdir(tmp_path)
     for number in range(3):
-        rng = np.random.default_rng(number)
+        rng = default_rng(number)
         phi = rng.normal(size=(400, 2))
         frame = pd.DataFrame(phi, columns=["phi_a", "phi_b"]).assign(yhat=np.where(phi[:, 0] > 0, "yes", "no"))
         frame = frame.assign(area=rng.choice(["eu", "us"], 400), who=np.arange(400) + 400 * number)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -10,7 +11,7 @@ import faithscope as fs
 from faithscope.errors import BadInput, NotProven, WrongType
 from refused import refused
 
-TRAIN, X = np.random.default_rng(0).normal(size=(2, 80, 3))
+TRAIN, X = default_rng(0).normal(size=(2, 80, 3))
 FRAME = pd.DataFrame(TRAIN, columns=["a", "b", "c"])
 MODEL = LogisticRegression().fit(TRAIN, TRAIN[:, 0] > 0)
 RULES = fs.Rules.parse(np.where(X[:, 0] < 0, "a <= 0", "a > 0").tolist(), features=["a", "b", "c"])

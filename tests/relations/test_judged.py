@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from scipy import sparse
 
 import faithscope as fs
@@ -25,7 +26,7 @@ def measured(answers, reasons=REASONS, labels=LABELS, **how):
 @cache
 def drawn(repeat=1):
     """Rows on a line; a reason applies to rows near its own, and rows above a half are predicted 1."""
-    x = np.repeat(np.random.default_rng(0).random(200 // repeat), repeat)
+    x = np.repeat(default_rng(0).random(200 // repeat), repeat)
     reasons = fs.Reasons([f"about {value:.6f}" for value in x])
     table = fs.pairs_to_ask(reasons, 10, seed=0)
     first = reasons.group()[1]
@@ -36,7 +37,7 @@ def drawn(repeat=1):
 @cache
 def evaluated(repeat=1):
     x, reasons, labels, table = drawn(repeat)
-    return fs.evaluate(labels, reasons, x[:, None], relation=fs.Judged(table), progress=False)
+    return fs.evaluate(labels, reasons, x[:, None], relation=fs.Judged(table))
 
 
 def one_pair(row, explanation, applies, **more):

@@ -3,8 +3,8 @@
 import os
 import stat
 
-import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -24,7 +24,7 @@ def _open_mask():
 
 
 def evaluated(**more):
-    X = np.random.default_rng(0).normal(size=(30, 2))
+    X = default_rng(0).normal(size=(30, 2))
     return fs.evaluate(lambda rows: rows[:, 0] > 0, fs.explainers.Random(3), X, **more)
 
 

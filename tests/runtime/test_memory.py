@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from child import python
@@ -133,13 +134,13 @@ def test_a_memory_error_of_a_model_is_one_sentence():
 
 ROWS = 3000
 RULES = fs.Rules.from_conditions([[(0, ">", j / 60)] for j in range(60)], ["x"]).take(np.arange(ROWS) % 60)
-X = np.random.default_rng(0).random((ROWS, 1))
+X = default_rng(0).random((ROWS, 1))
 WORDS = fs.Highlights([[f"w{j % 1_500}"] for j in range(ROWS)])
 TEXTS = [f"w{j % 1_500} w{j % 7}" for j in range(ROWS)]
 NUMBERS = np.arange(ROWS)
 TWO = NUMBERS % 2
 MANY = [str(number) for number in NUMBERS]  # as many labels as rows
-WIDE = np.random.default_rng(1).normal(size=(200, 300))
+WIDE = default_rng(1).normal(size=(200, 300))
 
 # What is left, and what is refused then: of most, next to nothing; of some, enough for what is given once more, and too
 # little for what is made of it.

@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from child import python
@@ -94,7 +95,7 @@ def test_a_true_clock_calls_once_it_is_time_and_leaves_no_thread():
 
 def test_a_function_is_told_every_phase():
     told = []
-    X = np.random.default_rng(0).normal(size=(40, 2))
+    X = default_rng(0).normal(size=(40, 2))
     fs.evaluate(
         lambda rows: rows[:, 0] > 0,
         fs.explainers.Lime(lambda rows: np.clip(rows[:, 0], 0, 1), X, samples=50),
@@ -106,7 +107,7 @@ def test_a_function_is_told_every_phase():
 
 def test_explainers_show_progress_as_evaluate_does(monkeypatch, capsys):
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    X = np.random.default_rng(0).normal(size=(40, 2))
+    X = default_rng(0).normal(size=(40, 2))
 
     def sign(rows):
         time.sleep(0.02)  # so that there is something to show

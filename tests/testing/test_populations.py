@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -38,18 +39,18 @@ def test_a_hub_is_covered_by_all_and_what_it_covers_is_told_apart():
             masses = np.array([[(1 - hub) / 3, 0.0]] * 3 + [[0.0, hub]])
             assert made(3, hub).truth == pytest.approx(agreement_of_pairs(masses, covers))
         seen = made(5, 0.2)
-        estimate = getattr(fs, seen.measure)(**seen.rows(4_000, np.random.default_rng(0)))
+        estimate = getattr(fs, seen.measure)(**seen.rows(4_000, default_rng(0)))
         assert estimate.value == pytest.approx(seen.truth, abs=0.03)
 
 
 def test_rows_logged_twice_are_pairs_of_equal_rows_and_rows_that_never_stick_are_those_of_the_system():
     twice, never = (
-        FinitePopulation(P, Q, together=2, stickiness=stick).rows(101, np.random.default_rng(0)) for stick in (1.0, 0.0)
+        FinitePopulation(P, Q, together=2, stickiness=stick).rows(101, default_rng(0)) for stick in (1.0, 0.0)
     )
     for column in twice.values():
         assert len(column) == 101
         assert (column[:-1:2] == column[1::2]).all()
-    expected = FinitePopulation(P, Q).draw(101, np.random.default_rng(0))
+    expected = FinitePopulation(P, Q).draw(101, default_rng(0))
     assert np.array_equal([never["explanations"], never["predictions"]], expected)
 
 
@@ -59,7 +60,7 @@ SOME = [name if place % 3 == 0 else pytest.param(name, marks=pytest.mark.thoroug
 @pytest.mark.parametrize("name", SOME)
 def test_what_every_row_says_lies_about_the_truth_on_average(name):
     """M̂ is too low by silence at most; with weights and hubs it is a little off, which is why they are hard."""
-    hard, rng = HARD[name], np.random.default_rng(2)
+    hard, rng = HARD[name], default_rng(2)
     estimates = [getattr(fs, hard.measure)(**hard.rows(200, rng)) for _ in range(30)]
     assert {estimate.n for estimate in estimates} == {200}
     value, silent = np.mean([(each.value, each.unverifiable) for each in estimates], axis=0)
