@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from explainers.systems import assert_refused, network
 from faithscope.errors import BadInput, MissingExtra, WrongType
@@ -13,7 +14,7 @@ from refused import refused
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "faithscope[torch]"')
 
-ROWS = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
+ROWS = default_rng(0).normal(size=(60, 4)).astype(np.float32)
 METHODS = ("gradient", "gradient x input", "integrated gradients")
 
 

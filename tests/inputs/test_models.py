@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
 from refused import refused
 
 EX = fs.explainers
-ROWS = np.random.default_rng(0).normal(size=(60, 3))
+ROWS = default_rng(0).normal(size=(60, 3))
 
 
 def explain(rows):
@@ -62,8 +63,8 @@ def test_tables_of_probabilities_are_no_labels():
 
 @pytest.mark.parametrize("held", [np.array, list, pd.DataFrame, "sparse", "torch", "bool"])
 def test_several_labels_of_0_and_1_agree_if_all_do(held):
-    flags = np.random.default_rng(1).integers(0, 2, (60, 3))
-    keys = np.random.default_rng(2).integers(0, 4, 60).tolist()
+    flags = default_rng(1).integers(0, 2, (60, 3))
+    keys = default_rng(2).integers(0, 4, 60).tolist()
     together = fs.consistency(keys, [str(row) for row in flags.tolist()])
     if held == "sparse":
         given = pytest.importorskip("scipy.sparse").csr_matrix(flags)

@@ -5,11 +5,12 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.report.summary import summarize
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 N = 1000
 WHY = RNG.integers(0, 8, N)
 TOLD = {

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import poisson
 
@@ -20,7 +21,7 @@ def planned(explanations, **how):
 
 
 def drawn(n, seed, count=700):
-    return np.random.default_rng(seed).integers(0, count, n)
+    return default_rng(seed).integers(0, count, n)
 
 
 def band_of(codes):

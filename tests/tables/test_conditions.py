@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -13,7 +14,7 @@ from refused import refused
 from tables import engines
 from tables.logs import assert_same
 
-RANDOM = np.random.default_rng(5)
+RANDOM = default_rng(5)
 N = 240
 LOG = pd.DataFrame(
     {

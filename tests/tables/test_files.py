@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -223,7 +224,7 @@ def test_json_lines_have_labels_of_several_types_and_no_objects_as_labels(tmp_pa
 
 
 def test_fractions_in_full_precision_are_numbers_and_other_texts_stay_texts(tmp_path):
-    drawn = np.random.default_rng(0).normal(size=200)
+    drawn = default_rng(0).normal(size=200)
     texts = {"zip": ["01", "1"] * 100, "version": ["1.10", "1.1"] * 100, "late": [*map(str, drawn[1:]), "n/a"]}
     frame = pd.DataFrame({"a": drawn, "tiny": drawn * 1e-12, "third": np.arange(200) / 3, **texts})
     frame.assign(phi_a=drawn, phi_b=-drawn, y=drawn > 0).to_csv(tmp_path / "log.csv", index=False)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from scipy.sparse import csr_array
 
 import faithscope as fs
@@ -11,7 +12,7 @@ from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log, write_log
 from tables.logs import assert_same
 
-RNG = np.random.default_rng(3)
+RNG = default_rng(3)
 ROWS = 60
 LABELS = RNG.choice(["yes", "nö"], ROWS)
 VALUES = np.round(RNG.normal(size=(ROWS, 3)), 0)
@@ -88,7 +89,7 @@ def test_rules_without_their_inputs_say_that_sufficiency_is_missing():
 
 @pytest.mark.parametrize("discretizer", [None, fs.SignOfTop(2), fs.Sign()])
 def test_importances_of_a_log_with_inputs_are_measured_by_the_features_that_they_name(discretizer, tmp_path):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 5)), columns=list("abcde"))
     X["e"] = rng.choice(np.array(["u", "v", None], object), 300)
     phi = np.where(rng.random((300, 5)) < 0.1, 0, rng.normal(size=(300, 5)) * [3, 2, 1, 0.5, 0.1])
@@ -108,7 +109,7 @@ def test_importances_of_a_log_with_inputs_are_measured_by_the_features_that_they
 
 @pytest.mark.parametrize("prefix", ["phi_", "shap_", "lime_"])
 def test_importances_are_of_the_columns_that_they_are_named_after(prefix):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 4)), columns=["age", "phi_rate", "sex", "debt"])
     values = X.to_numpy() * [3.0, 0.1, 1.0, 0.2]
     log = X.assign(**{f"{prefix}{name}": values[:, j] for j, name in enumerate(X)}, yhat=values.sum(axis=1) > 0)
@@ -119,7 +120,7 @@ def test_importances_are_of_the_columns_that_they_are_named_after(prefix):
 
 
 def test_importances_of_changes_are_not_those_of_levels():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     log = pd.DataFrame(rng.normal(size=(80, 4)), columns=["income", "debt", "shap_delta_income", "shap_delta_debt"])
     log["yhat"] = log.shap_delta_income > 0
     assert fs.audit(log, prediction="yhat", explanation="shap_*", discretizer=fs.SignOfTop(1)).sufficiency is None

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -11,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
@@ -19,7 +19,7 @@ from tables import engines
 from tables.logs import assert_same
 
 NAMES = ("age", "hours", "job")
-RANDOM = np.random.default_rng(7)
+RANDOM = default_rng(7)
 VALUES = RANDOM.integers(-2, 3, (150, 3)) / 4
 LABELS = RANDOM.integers(0, 2, 150)
 SHUFFLED = [{NAMES[j]: row[j] for j in RANDOM.permutation(3)} for row in VALUES.tolist()]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
@@ -23,7 +24,7 @@ HOW = {"prediction": "answer", "explanation": "rationale", "kind": "reasons"}
 
 
 def _log(rows=240, seed=0):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     return pd.DataFrame(
         {
             "rationale": rng.choice(np.array(TEXTS, object), rows),
@@ -137,7 +138,7 @@ def test_a_codebook_works_without_the_parser_of_python(monkeypatch):
 
 
 def test_numbers_are_measured_with_labels_masked_too():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     word, about = rng.choice(["good", "bad"], 200), rng.choice(["income", "debt"], 200)
     y = np.where(word == "good", 1.0, 0.0) + 0.1 * rng.integers(0, 3, 200)
     log = pd.DataFrame({"why": [f"{a} {b}" for a, b in zip(word, about, strict=True)], "y": y})

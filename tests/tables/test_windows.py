@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -21,7 +22,7 @@ from faithscope.tables.windows import Every
 from refused import refused
 from tables import engines
 
-RNG = np.random.default_rng(11)
+RNG = default_rng(11)
 ROWS = 4000
 LEAVES = RNG.integers(0, 8, ROWS)
 DAYS = np.repeat(np.arange(8), ROWS // 8)
