@@ -89,8 +89,8 @@ def lines(quick):
 def above(whole, pool):
     """How many samples of half of the rows have an interval above one half: the moves of their pairs are known."""
     moved, rng = whole._moved, default_rng(1)
-    samples = [np.isin(moved.named.rows, rng.permutation(pool)[: pool // 2]) for _ in range(SAMPLES)]
-    return sum(moved.right(sample, whole.confidence).low > whole.chance for sample in samples)
+    samples = [np.isin(moved.rows, rng.permutation(pool)[: pool // 2]) for _ in range(SAMPLES)]
+    return sum(moved.line(sample, whole.confidence)["low"] > whole.chance for sample in samples)
 
 
 if __name__ == "__main__":
