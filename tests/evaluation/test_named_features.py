@@ -49,7 +49,7 @@ def test_importances_of_other_columns_are_not_asked_unless_the_relation_is(syste
     assert "right reasons was not asked" in fs.evaluate(y, y, X).to_markdown()
     refused(
         fs.errors.BadInput,
-        "cannot be told which rows are alike",
+        "Importances are of 6 features and X has 2 columns",
         fs.evaluate,
         y,
         phi,

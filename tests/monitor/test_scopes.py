@@ -59,7 +59,11 @@ def test_what_cannot_be_watched_is_refused_in_a_sentence(tmp_path):
         (BadInput, "leave X away", lambda: fs.Monitor().add(texts, labels, X=X)),
         (BadInput, "'a <= 2' is not among", lambda: monitor.add(["a <= 2"] * 6, labels, X=X)),
         (WrongType, "one text per rule", lambda: monitor.add("a <= 1", labels, X=X)),
-        (BadInput, "cannot be told which rows are alike", lambda: monitor.add(fs.Importances(np.eye(6)), labels, X=X)),
+        (
+            BadInput,
+            "Importances are of 6 features and X has 2 columns",
+            lambda: monitor.add(fs.Importances(np.eye(6)), labels, X=X),
+        ),
         (BadInput, "no use", lambda: monitor.add(texts, labels, X=X, discretizer=lambda e: e)),
         (BadInput, "rows", lambda: monitor.add(texts, labels, X=X[:3])),
         (BadInput, "no column 'b'", lambda: monitor.add(["b == 1"] * 6, labels, X=X[["a"]])),
