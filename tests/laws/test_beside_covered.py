@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.counting.clusters import Kinds
@@ -18,7 +17,7 @@ from small_systems import systems
 def grouped(names):
     """A few rows in three groups, under overlapping rules of which some miss their own row."""
     for system, name, why in systems("rules", range(3), ("labels", "repeated"), names, most=14):
-        groups = default_rng(system.n).integers(0, 3, system.n)
+        groups = np.random.default_rng(system.n).integers(0, 3, system.n)
         sample = replace(system.sample("rules", name), askers=groups).counted().evenly()
         yield system, name, groups, sample, why
 
@@ -72,54 +71,52 @@ def test_consistency_of_a_group_and_the_same_without_each_unit_are_those_of_brut
                     assert found == pytest.approx((left.value, left.unverifiable)), why
 
 
-def test_a_group_and_the_same_without_each_block_are_those_of_brute_force():
-    for measure in ["rules", "necessity"]:
-        for system, name, groups, sample, why in grouped(["close", "tolerance"]):
-            asked = asking(sample, recall=measure == "necessity")
-            for group in np.unique(groups).tolist():
-                asks, found = groups == group, getattr(asked, {"rules": "coverage"}.get(measure, measure))([group])
-                if measure == "rules":
-                    missed = (asks & ~np.diag(system.covers("rules"))).sum()
-                    assert (found.counts.n, found.counts.missed.sum()) == (asks.sum(), missed), why
-                for place, kept in blocks(system, found.block):
-                    if (asks & kept).any():
-                        expected = system.brute(measure, name, kept=kept, asks=asks)
-                        check(getattr(found, "terms", found), place, system, expected, asks, why)
+@pytest.mark.parametrize("measure", ["rules", "necessity"])
+def test_a_group_and_the_same_without_each_block_are_those_of_brute_force(measure):
+    for system, name, groups, sample, why in grouped(["close", "tolerance"]):
+        asked = asking(sample, recall=measure == "necessity")
+        for group in np.unique(groups).tolist():
+            asks, found = groups == group, getattr(asked, {"rules": "coverage"}.get(measure, measure))([group])
+            if measure == "rules":
+                missed = (asks & ~np.diag(system.covers("rules"))).sum()
+                assert (found.counts.n, found.counts.missed.sum()) == (asks.sum(), missed), why
+            for place, kept in blocks(system, found.block):
+                if (asks & kept).any():
+                    expected = system.brute(measure, name, kept=kept, asks=asks)
+                    check(getattr(found, "terms", found), place, system, expected, asks, why)
 
 
-def test_spread_of_a_group_is_a_share_of_the_variance_of_all_rows():
-    for among in [False, True]:
-        for system, name, groups, sample, why in grouped(["spread"]):
-            if name != "spread":
-                continue
-            kinds, asked = Kinds.of(sample, groups), asking(sample, among=among)
-            for group in np.unique(groups).tolist():
-                how = {"asks": groups == group, "answers": groups == group if among else groups >= 0}
-                chosen = replace(kinds, answers=kinds.group == group) if among else kinds
-                told = chosen.asked(chosen.group == group)
-                spread = chosen.spread(told.sums, told.left_out, 1.0, chosen.group == group)
-                covered = asked.coverage([group])
-                rows = [
-                    (kind_of(kinds, system, sample, groups, row), np.arange(system.n) != row) for row in range(system.n)
-                ]
-                for measure, parts, without in (
-                    ("consistency", spread, rows),
-                    ("rules", covered.spread, list(blocks(system, covered.block))[1:]),
-                ):
-                    for place, kept in [(None, groups >= 0), *without]:
-                        if (how["asks"] & kept).any() and np.ptp(system.predictions[kept]) > 0:
-                            left = (
-                                parts.whole
-                                if place is None
-                                else type(parts.without)(*(c[[place]] for c in parts.without))
-                            )
-                            expected = system.brute(measure, name, kept=kept, **how)
-                            told = (left.explained[0], left.explained[0] + left.silence[0])
-                            assert told == pytest.approx((expected.value, expected.upper)), why
+@pytest.mark.parametrize("among", [False, True])
+def test_spread_of_a_group_is_a_share_of_the_variance_of_all_rows(among):
+    for system, name, groups, sample, why in grouped(["spread"]):
+        if name != "spread":
+            continue
+        kinds, asked = Kinds.of(sample, groups), asking(sample, among=among)
+        for group in np.unique(groups).tolist():
+            how = {"asks": groups == group, "answers": groups == group if among else groups >= 0}
+            chosen = replace(kinds, answers=kinds.group == group) if among else kinds
+            told = chosen.asked(chosen.group == group)
+            spread = chosen.spread(told.sums, told.left_out, 1.0, chosen.group == group)
+            covered = asked.coverage([group])
+            rows = [
+                (kind_of(kinds, system, sample, groups, row), np.arange(system.n) != row) for row in range(system.n)
+            ]
+            for measure, parts, without in (
+                ("consistency", spread, rows),
+                ("rules", covered.spread, list(blocks(system, covered.block))[1:]),
+            ):
+                for place, kept in [(None, groups >= 0), *without]:
+                    if (how["asks"] & kept).any() and np.ptp(system.predictions[kept]) > 0:
+                        left = (
+                            parts.whole if place is None else type(parts.without)(*(c[[place]] for c in parts.without))
+                        )
+                        expected = system.brute(measure, name, kept=kept, **how)
+                        told = (left.explained[0], left.explained[0] + left.silence[0])
+                        assert told == pytest.approx((expected.value, expected.upper)), why
 
 
 def test_terms_of_groups_add_up_and_askers_are_one_of_two_groups():
-    rng = default_rng(0)
+    rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     rules = fs.Rules.parse([f"x <= {bound:.1f}" for bound in x + rng.random(300)], features=["x"])
     labels, groups = (x + rng.normal(size=300) > 0).astype(int), rng.integers(0, 3, 300)
@@ -154,7 +151,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence():
 
 
 def test_on_draws_a_group_is_measured_by_its_own_rows():
-    rng = default_rng(3)
+    rng = np.random.default_rng(3)
     X, groups = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
     rules = fs.Rules.from_conditions([[("a", "<=" if x <= 0 else ">", 0.0)] for x in X[:, 0]], features=["a", "b"])
     how = {"population": fs.Perturbed(X, draws=5)}

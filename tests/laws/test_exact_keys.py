@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.inputs import chunks, grouping, narrowing
@@ -40,7 +39,7 @@ def by_appearance(rows):
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int32, np.int8, np.uint64])
 @given(values=st.sampled_from(sorted(SETS)), seed=SEEDS)
 def test_rows_have_one_number_exactly_where_they_are_equal(kind, values, seed):
-    rng = default_rng(seed)
+    rng = np.random.default_rng(seed)
     drawn = rng.choice(SETS[values], size=(int(rng.integers(1, 60)), int(rng.integers(2, 12))))
     with np.errstate(over="ignore", invalid="ignore"):
         block = drawn.astype(kind)
@@ -53,7 +52,7 @@ def test_rows_have_one_number_exactly_where_they_are_equal(kind, values, seed):
 @pytest.mark.parametrize("bits", [0, 1, 3])
 @given(seed=SEEDS)
 def test_a_hash_that_collides_changes_nothing(bits, seed):
-    rng = default_rng(seed)
+    rng = np.random.default_rng(seed)
     values = rng.integers(-2, 3, size=(int(rng.integers(1, 200)), 3)).astype(float)
     with pytest.MonkeyPatch.context() as patch:
         good = grouping.hash_rows
@@ -63,7 +62,7 @@ def test_a_hash_that_collides_changes_nothing(bits, seed):
 
 @pytest.mark.parametrize("odd", [0.5, 200.0, 1e9, 1 / 3])
 def test_one_row_that_the_look_misses_is_not_lost(odd):
-    block = default_rng(0).integers(-2, 3, (5000, 3)).astype(float)
+    block = np.random.default_rng(0).integers(-2, 3, (5000, 3)).astype(float)
     block[1234] = odd
     assert grouping.group([block])[0].tolist() == by_appearance(block)
 
@@ -72,7 +71,7 @@ def test_large_samples_are_grouped_in_threads_to_the_same_end(monkeypatch):
     monkeypatch.setattr(chunks, "WORKERS", 3)
     pools, executor = [], chunks.ThreadPoolExecutor
     monkeypatch.setattr(chunks, "ThreadPoolExecutor", lambda workers: pools.append(workers) or executor(workers))
-    values = default_rng(0).integers(0, 40, size=(600_000, 2)).astype(float)
+    values = np.random.default_rng(0).integers(0, 40, size=(600_000, 2)).astype(float)
     codes, first = grouping.group([values])
     assert pools
     assert len(first) == len(np.unique(values[first], axis=0)) == 1600
