@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import NDArray
 
 import brute
@@ -78,7 +79,7 @@ class System:
 
     @classmethod
     def random(cls, kind, seed, most=24, *, weighted=False, clustered=False):
-        rng = np.random.default_rng([sum(map(ord, kind)), seed])
+        rng = default_rng([sum(map(ord, kind)), seed])
         n = int(rng.integers(2, most + 1))
         predictions, eps = KINDS[kind](rng, n)
         codes = rng.integers(0, rng.integers(1, n + 1), n)
@@ -108,7 +109,7 @@ class System:
     def vectors(self):
         """Three outputs per row, of which the first is the prediction."""
         scale = np.ptp(np.asarray(self.predictions, float)) or 1.0
-        other = np.random.default_rng(self.n).normal(size=(self.n, 2)) * scale
+        other = default_rng(self.n).normal(size=(self.n, 2)) * scale
         return np.column_stack([np.asarray(self.predictions, float), other])
 
     def agreement(self, name):

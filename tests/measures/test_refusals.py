@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, NotProven, NotScoped, UnknownName, WrongType
 from faithscope.measures.intervals.margins import Margins
 from refused import refused
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 PHI = RNG.normal(size=(40, 4))
 BOTH = {"a": PHI, "b": PHI + 1}
 FRAME = pd.DataFrame(PHI, index=[f"row {i}" for i in range(40)])

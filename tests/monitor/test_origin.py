@@ -5,6 +5,7 @@ import datetime
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.monitor.page import reference_end
@@ -16,7 +17,7 @@ START = datetime.date(2026, 1, 1)
 
 
 def rows(day, wrong=0.05, n=300):
-    rng = np.random.default_rng(day + 10_000)
+    rng = default_rng(day + 10_000)
     leaf = rng.integers(0, 10, n)
     return leaf, leaf % 2 ^ (rng.random(n) < wrong)
 

@@ -30,7 +30,7 @@ def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, pref
         raise BadInput(f"prefix must be letters, digits, dashes and dots, such as 'wine.shap'; got {prefix!r}.")
     try:
         active = mlflow.active_run()
-        if run_id is None and active is None:
+        if not run_id and active is None:
             with mlflow.start_run() as started:
                 return _write(mlflow, started.info.run_id, numbers, card, page, prefix)
         return _write(mlflow, active.info.run_id if run_id is None else run_id, numbers, card, page, prefix)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from sklearn.tree import DecisionTreeClassifier
 
 from explainers.reason.models import fitted, table
@@ -60,7 +61,7 @@ def cells_of(explainer):
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.integers(2, 3))
 def test_reasons_of_one_tree_are_those_of_all_cells(seed, depth, classes):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     X, y = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, classes, 60)
     model = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
     explainer = SufficientReason(model, widen=False)
