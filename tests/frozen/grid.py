@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import FaithscopeError
@@ -43,7 +42,7 @@ class System:
     """Rows with everything that measures ask for: keys, rules, words, points, labels, numbers, weights, clusters."""
 
     def __init__(self, n, seed=0):
-        rng = default_rng([n, seed])
+        rng = np.random.default_rng([n, seed])
         self.n = n
         self.keys = rng.zipf(1.5, n) % max(2, n // 5)
         self.x = np.column_stack([rng.integers(0, 10, n), rng.normal(size=n).round(1), rng.integers(0, 3, n)])
@@ -76,7 +75,7 @@ class System:
 
     def documents(self):
         """Documents of five words, and the words that are highlighted: every seventh row has one that it lacks."""
-        rng = default_rng(self.n)
+        rng = np.random.default_rng(self.n)
         words = np.array(["late", "payment", "high", "income", "good", "bad", "plot", "dull"])
         drawn = words[rng.integers(0, len(words), (self.n, 5))]
         chosen = [{row[0], row[1]} if i % 2 else {row[0]} for i, row in enumerate(drawn.tolist())]
@@ -88,7 +87,7 @@ class System:
         _, first = np.unique(self.reason, return_index=True)
         answers = self.masks[:, self.reason[np.sort(first)]].astype(float)
         if unasked:
-            answers[default_rng(1).random(answers.shape) < 0.3] = np.nan
+            answers[np.random.default_rng(1).random(answers.shape) < 0.3] = np.nan
         row, explanation = np.indices(answers.shape).reshape(2, -1)
         asked = {"row": row, "explanation": explanation, "applies": answers.ravel()}
         return fs.Reasons([f"reason {number}" for number in self.reason]), fs.Judged(asked)
@@ -194,7 +193,7 @@ def _scoped(measure, made, y, options):
 
 def beyond():
     """Rules times rows beyond 10⁸, for which blocks of rows are left out instead of rows."""
-    rng = default_rng(5)
+    rng = np.random.default_rng(5)
     n, different = 11_000, 10_000
     X = np.column_stack([rng.integers(0, 40_000, n), rng.integers(0, 9, n)]).astype(float)
     y = (X[:, 0] > 20_000).astype(int) ^ (rng.random(n) < 0.1)
@@ -277,7 +276,7 @@ def rows():
         for agreement in AGREEMENTS:
             for manner in MANNERS:
                 y, options = asked(s, agreement, manner)
-                made = lambda: fs.evaluate(y, s.rules(), s.table, **options)  # noqa: E731
+                made = lambda: fs.evaluate(y, s.rules(), s.table, progress=False, **options)  # noqa: E731
                 name = f"{agreement}, {manner}, n={n}"
                 yield f"local, {name}", lambda: made().local()
                 yield f"table, {name}", lambda: made().table()
@@ -375,7 +374,7 @@ def explaining():
                 if n < 2000 or manner == "plain":
                     yield (
                         f"paired differences, {agreement}, {manner}, n={n}",
-                        lambda: fs.compare(y, explainers, s.table, **o).differences(),
+                        lambda: fs.compare(y, explainers, s.table, progress=False, **o).differences(),
                     )
         for simultaneous in (False, True):
             yield (
@@ -392,7 +391,7 @@ def finding():
     """Slices where explanations fail, and whether importances name the right features and signs."""
     for n in (60, 2000):
         s = system(n)
-        rng = default_rng([n, 5])
+        rng = np.random.default_rng([n, 5])
         since = pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(0, 120, n), "D")
         people = s.table.assign(region=s.groups, since=since)
         people.loc[::17, "debt"] = np.nan
@@ -403,7 +402,7 @@ def finding():
         for manner in MANNERS:
             for agreement, y in (("labels", labels), ("close", numbers), ("tolerance", numbers)):
                 _, o = asked(s, agreement, manner)
-                looked = lambda: fs.evaluate(y, codes.tolist(), people, **o).slices()  # noqa: E731
+                looked = lambda: fs.evaluate(y, codes.tolist(), people, progress=False, **o).slices()  # noqa: E731
                 yield f"slices, {agreement}, {manner}, n={n}", lambda: looked()
             for agreement in ("labels", "close"):
                 y, o = asked(s, agreement, manner)
@@ -427,7 +426,7 @@ def _naming(estimate):
 
 def discretized():
     """What discretizers make of values with ties, zeros of both signs and numbers at the edges of bins."""
-    rng = default_rng(3)
+    rng = np.random.default_rng(3)
     values = rng.choice([-0.25, -0.1, -0.0, 0.0, 0.05, 0.1, 0.1, 0.3, 1.0], (40, 6))
     importances = fs.Importances(values, names=list("abcdef"))
     pair = fs.Counterfactuals(values[:, :3] + rng.choice([0.0, 0.5], (40, 3)), values[:, :3])
@@ -488,7 +487,7 @@ def explainers():
     forest = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X_train, y)
     tree = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X_train, y)
     boosted = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=5, random_state=0)
-    holes = np.where(default_rng(2).random(X_train.shape) < 0.1, np.nan, X_train)
+    holes = np.where(np.random.default_rng(2).random(X_train.shape) < 0.1, np.nan, X_train)
     boosted.fit(holes, y)
     people_train, people = _people(200), _people(210).iloc[200:]
     texts = system(60).documents()[1]
@@ -515,7 +514,7 @@ def explainers():
     }
     for name, make in numbers.items():
         yield f"{name}, numbers", lambda: digest(make().explain(X))
-    holey = np.where(default_rng(4).random(X.shape) < 0.2, np.nan, X)
+    holey = np.where(np.random.default_rng(4).random(X.shape) < 0.2, np.nan, X)
     for name in ("surrogate", "Shap of margins", "SufficientReason with missing values"):
         make = numbers[name] if name != "surrogate" else lambda: e.TreePath.surrogate(boosted, holes)
         yield f"{name}, missing values", lambda: digest(make().explain(holey))
@@ -554,7 +553,7 @@ def dice():
 
 
 def _people(n):
-    rng = default_rng(8)
+    rng = np.random.default_rng(8)
     people = pd.DataFrame(
         {
             "age": rng.integers(18, 80, n).astype(float),
@@ -647,7 +646,7 @@ def _audited(frame, **options):
 
 def monitors():
     """A monitor after thirty days, in which agreement drops on the twentieth."""
-    rng = default_rng(9)
+    rng = np.random.default_rng(9)
     days = []
     for day in range(30):
         leaf = rng.zipf(1.6, 120) % 25
@@ -689,6 +688,75 @@ def vars_of(thing):
     return {name: getattr(thing, name) for name in names if not name.startswith("_")}
 
 
+def refusals():
+    """What is refused at the doors, each by the first words of its sentence."""
+    s, t = system(60), system(7)
+    rules, log, keys = s.rules(), _log(s), {"prediction": "yhat", "explanation": "key"}
+    holes = [*s.labels[:-1], None]
+    calls = {
+        "too few predictions": lambda: fs.consistency(s.keys, s.labels[:5]),
+        "no rows": lambda: fs.consistency([], []),
+        "a missing prediction": lambda: fs.consistency(s.keys, holes),
+        "a missing number": lambda: fs.consistency(s.keys, [np.nan, *s.numbers[1:]], agreement=fs.Close(1.0)),
+        "labels by closeness": lambda: fs.consistency(s.keys, s.labels, agreement=fs.Close(1.0)),
+        "an agreement's name": lambda: fs.consistency(s.keys, s.numbers, agreement="near"),
+        "a negative eps": lambda: fs.Close(-1.0),
+        "confidence of 95": lambda: fs.consistency(s.keys, s.labels, confidence=95),
+        "an unknown interval": lambda: fs.consistency(s.keys, s.labels, interval="wald"),
+        "negative weights": lambda: fs.consistency(s.keys, s.labels, weights=-s.weights),
+        "no weight at all": lambda: fs.consistency(s.keys, s.labels, weights=np.zeros(s.n)),
+        "too few weights": lambda: fs.consistency(s.keys, s.labels, weights=s.weights[:3]),
+        "a missing cluster": lambda: fs.consistency(s.keys, s.labels, clusters=holes),
+        "an unknown discretizer": lambda: fs.consistency(fs.Importances(s.x), s.labels, discretizer="sgn"),
+        "a discretizer of another kind": lambda: fs.consistency(rules, s.labels, discretizer="sign"),
+        "sufficiency of importances": lambda: fs.sufficiency(fs.Importances(s.x), s.labels, s.x),
+        "sufficiency without rows": lambda: fs.sufficiency(rules, s.labels),
+        "rules of other columns": lambda: fs.sufficiency(rules, s.labels, s.table.rename(columns={"age": "years"})),
+        "rows of another length": lambda: fs.sufficiency(rules, s.labels, t.table),
+        "rules on shuffled labels": lambda: fs.sufficiency(
+            rules, pd.Series(s.labels, index=s.rng.permutation(60)), s.table
+        ),
+        "a ball of no radius": lambda: fs.Ball(-1.0),
+        "balls of rules": lambda: fs.sufficiency(rules, s.labels, s.table, relation=fs.Ball(1.0)),
+        "a population of labels": lambda: fs.sufficiency(rules, s.labels, s.table, population=fs.Perturbed(s.table)),
+        "within a negative distance": lambda: fs.within(s.x, s.labels, -1.0),
+        "within of keys": lambda: fs.within(s.labels, s.labels, 1.0),
+        "an unknown metric": lambda: fs.within(s.x, s.labels, 1.0, metric="far"),
+        "necessity of importances": lambda: fs.necessity(fs.Importances(s.x), s.labels, s.x),
+        "encoding without rows": lambda: fs.encoding(rules, s.labels),
+        "importances of one column": lambda: fs.Importances(s.numbers),
+        "importances with a hole": lambda: fs.Importances(np.full((3, 2), np.nan)),
+        "names of too few features": lambda: fs.Importances(s.x, names=["age"]),
+        "a rule with an unknown operator": lambda: fs.Rules.from_conditions([[("age", "~", 1.0)]], features=["age"]),
+        "a rule of an unknown feature": lambda: fs.Rules.from_conditions([[("year", "<=", 1.0)]], features=["age"]),
+        "a rule that cannot be read": lambda: fs.Rules.parse(["age or so"], features=["age"]),
+        "prototypes beyond the points": lambda: fs.Prototypes([0, 9], points=t.x),
+        "counterfactuals of other rows": lambda: fs.Counterfactuals(s.x, t.x),
+        "a judge of other rows": lambda: fs.sufficiency(t.judge()[0], t.labels, relation=s.judge()[1]),
+        "one run": lambda: fs.repeatability([s.keys]),
+        "runs of other rows": lambda: fs.repeatability([s.keys, t.keys]),
+        "one explainer": lambda: fs.explainer_agreement({"a": s.keys}),
+        "leakage of importances": lambda: fs.leakage(fs.Importances(s.x), s.labels),
+        "a plan of a word": lambda: fs.plan("consistency"),
+        "a plan for no silence": lambda: fs.plan(fs.consistency(s.keys, s.labels), unverifiable=0.0),
+        "certified weights": lambda: fs.certify(fs.Importances(s.x), s.labels, interval="wald"),
+        "an evaluation of swapped arguments": lambda: fs.evaluate(s.table, s.model, rules, progress=False),
+        "a comparison of nothing": lambda: fs.compare(s.model, {}, s.table, progress=False),
+        "groups of another length": lambda: fs.evaluate(s.labels, s.keys, s.table, progress=False).by(t.groups),
+        "something that nobody reads": lambda: fs.read(object()),
+        "an audit without a prediction": lambda: fs.audit(log, explanation="key"),
+        "an audit of an unknown column": lambda: fs.audit(log, **{**keys, "explanation": "why"}),
+        "an audit of a missing file": lambda: fs.audit("no-such-file.parquet", **keys),
+        "an audit with a missing prediction": lambda: fs.audit(log.assign(yhat=holes), **keys),
+        "an audit of an unknown kind": lambda: fs.audit(log, **keys, kind="words"),
+        "an audit with a condition that fails": lambda: fs.audit(log, **keys, where="age >"),
+        "a monitor of other lengths": lambda: fs.Monitor().add(s.keys, t.labels),
+        "a monitor's bound of 2": lambda: fs.Monitor(at_least=2.0),
+        "an explanation that was never given": lambda: fs.sample_until([(s.keys, s.labels)], 0, epsilon=2.0, budget=9),
+    }
+    yield from calls.items()
+
+
 PARTS = {
     "consistency": consistency,
     "sufficiency": sufficiency,
@@ -706,6 +774,7 @@ PARTS = {
     "dice": dice,
     "logs": logs,
     "monitors": monitors,
+    "refusals": refusals,
 }
 # What a part needs beside what tests install, and the libraries on whose fits and draws its answers stand.
 NEEDS = {"gradients": "torch", "dice": "dice_ml", "explainers": "shap"}
