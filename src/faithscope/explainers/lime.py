@@ -18,7 +18,7 @@ from faithscope.inputs.array_types import Array, Codes, Floats, Ints
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.chunks import WORKERS, in_threads
 from faithscope.inputs.grouping import group
-from faithscope.inputs.models import Model, is_torch_module, of_both_classes, probability_function, to_outputs
+from faithscope.inputs.models import Model, is_torch_module, of_both_classes, to_outputs
 from faithscope.inputs.seeds import canonical, generators
 from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import in_memory, need
@@ -219,7 +219,7 @@ class _Asked:
             mode = "classification"
         self.mode, self.class_index = mode, class_index
         self.logits = is_torch_module(model) and not hasattr(model, "predict_proba")  # unless its outputs sum to 1
-        self.ask = Model(model).function(numbers=True) if mode == "regression" else probability_function(model)
+        self.ask = Model(model).function("numbers" if mode == "regression" else "probabilities")
         self._is_probability(np.empty((0, 1)))
 
     def _is_probability(self, outputs: Floats) -> bool:

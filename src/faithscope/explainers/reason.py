@@ -161,7 +161,7 @@ class SufficientReason(Explainer):
         if not rows:
             return np.empty(0, np.int64), np.empty(0)
         try:
-            answer = Model(self.model).function(numbers=self.eps is not None)(X)
+            answer = Model(self.model).function("labels" if self.eps is None else "numbers")(X)
         except (TypeError, ValueError) as problem:  # columns that it was not fitted with
             raise BadInput(f"The model cannot predict these rows: {str(problem).splitlines()[0]}") from None
         if self._forest.classes is None:

@@ -53,7 +53,7 @@ class Outcomes:
 
     def ask(self, rows: Any) -> Array:
         """The model's predictions for rows: (n,) labels or floats."""
-        answer = Model(self.model).function(numbers=self.of_numbers)(rows)
+        answer = Model(self.model).function("numbers" if self.of_numbers else "labels")(rows)
         predictions = self._labels(answer) if isinstance(self.agreement, Same) else self.agreement.read(answer)
         same_length(rows=rows_of(rows), predictions=len(predictions))
         return predictions
