@@ -8,9 +8,9 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_objects, to_vector
-from faithscope.inputs.columns import Column
+from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import refuse_missing
-from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array, to_matrix
+from faithscope.inputs.numbers import refuse_nonfinite, stack_numbers, to_matrix
 from faithscope.inputs.several import of_scores, of_sets
 
 _FEWEST = 20  # rows below which nothing looks continuous
@@ -76,29 +76,25 @@ def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -
     predicted = what == "Predictions"
     if predicted:  # without the scores of a text classifier, and dense
         given = given.toarray() if hasattr(given, "tocsr") else of_scores(given) or given
-    labels = _values(given, what)
-    columns = labels if isinstance(labels, list) else labels.T if labels.ndim == 2 else []
+    columns = _columns(given, what)
     sets = of_sets(columns) if predicted else None
     if sets is not None:
         return sets
-    if isinstance(labels, list):
-        raise BadInput(f"{what} must be one value per row; got {len(labels)} columns: pass one of them.")
-    if labels.ndim != 1:
+    if len(columns) != 1:
         spread = "agreement=fs.Spread(), or " if numbers else ""
         advice = f". If these are class probabilities, pass {spread}{_CLASSES}" if predicted else ": pass one column"
-        raise BadInput(f"{what} must be one value per row; got shape {labels.shape}{advice}.")
-    return to_keys(labels, what)
+        raise BadInput(f"{what} must be one value per row; got {len(columns)} columns{advice}.")
+    return to_keys(columns[0], what)
 
 
-def _values(given: Any, what: str) -> Array | list[Array]:
-    """One value per row; an array of several axes, or the columns of a table, if there are more."""
+def _columns(given: Any, what: str) -> list[Array]:
+    """The columns of what should be one; of an array of many axes parts that have several themselves."""
     if is_frame(given):
-        _, columns = frame_columns(given)
-        return columns[0] if len(columns) == 1 else columns
+        return frame_columns(given)[1]
     values = to_vector(given, what)
     if values.ndim == 1 and values.dtype == object and len(values) and is_row(values[0]):
-        values = rows_to_array(given, what)
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        return [column.values for column in Rows(given, what=what).columns]
+    return [values] if values.ndim == 1 else list(values.T)
 
 
 def to_predictions(given: Any, *, part: bool = False) -> Array:
@@ -130,27 +126,30 @@ def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) 
     agreement : str
         The name of the agreement that compares them, for error messages.
     """
-    values = _values(given, "Predictions")
-    table = to_matrix(given, "Predictions")[0] if isinstance(values, list) else values
-    if table.ndim > 2:
-        raise BadInput(f"Predictions must have shape (n_rows,) or (n_rows, k); got {table.shape}: choose one output.")
-    if table.ndim == 2 and not vectors:
+    columns = _columns(given, "Predictions")
+    if not columns or any(column.ndim > 1 for column in columns):
         raise BadInput(
-            f"{agreement} compares one number per row; predictions have {table.shape[1]} columns: choose one, or pass "
+            f"Predictions must have shape (n_rows,) or (n_rows, k); got {np.shape(given)}: choose one output."
+        )
+    if len(columns) != 1 and not vectors:
+        raise BadInput(
+            f"{agreement} compares one number per row; predictions have {len(columns)} columns: choose one, or pass "
             "agreement=fs.Spread(), which adds up columns."
         )
-    if table.ndim == 1:
-        refuse_missing(table, "Predictions")
-    columns = table[:, None] if table.ndim == 1 else table
-    for each in columns.T:
-        row = Column("", each).stray("number")
+    for column in columns:
+        if len(columns) == 1:
+            refuse_missing(column, "Predictions")
+        row = Column("", column).stray("number")
         if row is not None:
             raise WrongType(
-                f"{agreement} compares numbers, but row {row} of the predictions is {type(each[row]).__name__} "
-                f"({each[row]!r}): pass real numbers, or leave agreement out to compare labels."
+                f"{agreement} compares numbers, but row {row} of the predictions is {type(column[row]).__name__} "
+                f"({column[row]!r}): pass real numbers, or leave agreement out to compare labels."
             )
-    numbers = to_matrix(columns, "Predictions")[0].astype(np.float64)
-    return numbers[:, 0] if numbers.shape[1] == 1 else numbers
+    numbers = stack_numbers([Column("", column) for column in columns], range(len(columns)), "Predictions").astype(
+        np.float64
+    )
+    refuse_nonfinite(numbers, "Predictions")
+    return numbers[:, 0] if len(columns) == 1 else numbers
 
 
 def _may_be_numbers(labels: Array) -> bool:
@@ -197,10 +196,7 @@ def refuse_numbers(values: Array, rows: Array, bins: str, *, part: bool = False)
 
 def to_numbers(values: Any, what: str) -> Floats:
     """One finite number per row, such as weights."""
-    column = to_labels(values, what)
-    numbers = as_floats(column[:, None], what)
-    refuse_nonfinite(numbers, what)
-    return numbers[:, 0].astype(np.float64)
+    return to_matrix(to_labels(values, what)[:, None], what)[0][:, 0].astype(np.float64)
 
 
 def families_of(labels: Any) -> set[str]:

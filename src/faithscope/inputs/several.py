@@ -57,7 +57,9 @@ def of_sets(columns: Sequence[Array] | Array) -> Array | None:
     >>> of_sets([np.array([1, 0]), np.array([0, 0]), np.array([1, 0])]).tolist()
     ['{0, 2}', '{}']
     """
-    flags = all(column.dtype.kind in "biu" and ((column == 0) | (column == 1)).all() for column in columns)
+    flags = all(
+        column.ndim == 1 and column.dtype.kind in "biu" and ((column == 0) | (column == 1)).all() for column in columns
+    )
     if not flags or len(columns) < 2 or not len(columns[0]):
         return None
     distinct, places = np.unique(np.column_stack(list(columns)), axis=0, return_inverse=True)

@@ -7,11 +7,10 @@ import numpy as np
 
 from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Array, Names
-from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.date_numbers import nanoseconds
 from faithscope.inputs.dates import Moment
-from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix, to_table
+from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
 
 
@@ -38,7 +37,7 @@ class CellTable:
 def to_cells(rows: Any, what: str) -> CellTable:
     """Rows of any kind as cells; images and series as rows of numbers."""
     rows, _ = flat_rows(rows)
-    read = Rows(rows if is_frame(rows) else to_table(rows, what))
+    read = Rows(rows, what=what)
     names, columns = read.names if read.named else None, read.columns
     dates = tuple(column.dated for column in columns)
     if all(column.values.dtype.kind in "biuf" for column in columns):
