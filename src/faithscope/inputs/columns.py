@@ -272,8 +272,8 @@ def _parts(X: Any, loose: bool, what: str) -> list[Any]:
     for place, (row, shape) in enumerate(zip(rows, shapes, strict=True)):
         if not shape:
             raise WrongType(
-                f"{what} must be a list of rows, each a list of values; row {place} is a single {type(row).__name__} "
-                f"({row!r})."
+                f"{what} must be lists with one value per feature; row {place} is a single {type(row).__name__} "
+                f"({row!r}): pass an array or a table."
             )
         if shape != shapes[0]:
             raise BadInput(

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.chunks import CHUNK, over_chunks, rows_at
-from faithscope.inputs.narrowing import narrowed
 
 Words = NDArray[np.uint64]
 Rows = NDArray[np.signedinteger[Any]]  # positions of rows, in 32 bits where these do
@@ -39,7 +38,6 @@ def group(columns: Sequence[Column]) -> tuple[Ints, Ints]:
     blocks = [_group_objects(column)[0][:, None] if column.dtype == object else column for column in columns]
     if len(blocks[0]) == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    blocks = [narrowed(block) for block in blocks]  # signs and rounded numbers are told apart 1.5 times as fast
     leader = _leaders(hash_rows(blocks))
     different = _differ_from(blocks, leader)
     if len(different):

@@ -1,5 +1,6 @@
 """Labels, groups and keys: one value per row, hashable, of one type, none missing."""
 
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -208,3 +209,40 @@ def families_of(labels: Any) -> set[str]:
     ['number', 'text']
     """
     return set(Column("", to_objects(list(labels))).families)
+
+
+class NumberLabels(Sequence[Any]):
+    """The distinct predictions, if they are numbers: a tuple of floats that is kept as an array.
+
+    Examples
+    --------
+    >>> labels = NumberLabels(np.array([0.5, 2.0]))
+    >>> labels[1], labels == (0.5, 2.0), labels
+    (2.0, True, (0.5, 2.0))
+    """
+
+    def __init__(self, values: Floats) -> None:
+        self._values = values.copy()
+        self._values.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, place: Any) -> Any:
+        chosen = self._values[place].tolist()
+        return tuple(chosen) if isinstance(place, slice) else chosen
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self._values.tolist())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self._values, dtype, copy=True) if copy else np.asarray(self._values, dtype)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
