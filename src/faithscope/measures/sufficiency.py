@@ -22,7 +22,7 @@ from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_predictions
 from faithscope.inputs.models import Model
-from faithscope.inputs.row_hashes import new_rows
+from faithscope.inputs.repeats import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
 from faithscope.measures.comparing.beside import Side, Sides, beside_notes, by_prediction_notes, few_ask
