@@ -8,8 +8,7 @@ import numpy as np
 from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.columns import Rows
-from faithscope.inputs.date_numbers import nanoseconds
-from faithscope.inputs.dates import Moment
+from faithscope.inputs.dates import Moment, nanoseconds
 from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
 
