@@ -13,9 +13,8 @@ from faithscope.explanations.keys import Records
 from faithscope.inputs.alignment import is_fresh, made_in_order
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_names, is_frame
-from faithscope.inputs.asking import framed, rows_of_its_own
 from faithscope.inputs.columns import default_names
-from faithscope.inputs.models import Model, refuse_class
+from faithscope.inputs.models import Model, framed, refuse_class, rows_of_its_own
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
 from faithscope.runtime.progress import Step, Watch

@@ -18,7 +18,6 @@ from faithscope.inputs.arrays import (
     is_frame,
     is_row,
     sequence_vector,
-    to_array,
     to_items,
     to_objects,
     to_vector,
@@ -280,9 +279,6 @@ def _parts(X: Any, loose: bool, what: str) -> list[Any]:
                 f"{what} are ragged: row 0 has {prod(shapes[0])} values, row {place} has {prod(shape)}. Give every row "
                 "the same length."
             )
-    arrays = [to_array(row, f"{what} in row {place}") for place, row in enumerate(rows)]
-    if len({array is not None and array.dtype for array in arrays}) == 1 and arrays[0] is not None:
-        return list(np.stack(arrays).T)
     return list(zip(*rows, strict=True))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.chunks import CHUNK, over_chunks, rows_at
+from faithscope.inputs.chunks import over_chunks, rows_at
 
 Words = NDArray[np.uint64]
 Rows = NDArray[np.signedinteger[Any]]  # positions of rows, in 32 bits where these do
@@ -116,7 +116,9 @@ def _leaders(hashes: Words) -> Rows:
     """
     rows = len(hashes)
     bits = np.uint64(64 - (4 * rows // 3).bit_length())  # 4/3 to 8/3 slots per row
-    owners = _owners(hashes, bits)
+    owners = np.empty(2 ** (64 - int(bits)), np.int32 if rows < 2**31 else np.int64)
+    # From behind, since the last row to be written stays.
+    owners[(hashes[::-1] >> bits).view(np.int64)] = np.arange(rows - 1, -1, -1, dtype=owners.dtype)
     leader = np.empty(rows, owners.dtype)
     displaced: list[Rows] = []
 
@@ -133,17 +135,6 @@ def _leaders(hashes: Words) -> Rows:
         again = np.sort(np.concatenate(displaced))
         leader[again] = again[_leaders(hashes[again] * _GOLDEN)]
     return leader
-
-
-def _owners(hashes: Words, bits: np.uint64) -> Rows:
-    """The earliest row of each slot, the hash without its last bits; of a slot without rows, anything."""
-    rows = len(hashes)
-    owners = np.empty(2 ** (64 - int(bits)), np.int32 if rows < 2**31 else np.int64)
-    for stop in range(rows, 0, -CHUNK):  # from behind, since the last row to be written stays
-        start = max(0, stop - CHUNK)
-        slots = (hashes[start:stop] >> bits).view(np.int64)
-        owners[slots[::-1].copy()] = np.arange(stop - 1, start - 1, -1)
-    return owners
 
 
 def _differ_from(blocks: list[Column], leader: Rows) -> Ints:

@@ -7,7 +7,7 @@ classifier predicts labels.
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, partial
@@ -23,7 +23,7 @@ from faithscope.inputs.arrays import is_frame, to_array, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.numbers import to_matrix
-from faithscope.inputs.rows import rows_of
+from faithscope.inputs.rows import flat_rows, rows_of, shape_of
 from faithscope.inputs.tensors import is_a
 
 Function = Callable[[Any], Any]
@@ -31,6 +31,10 @@ Wanted = Literal["labels", "numbers", "probabilities"]
 
 _XGBOOST = ("reg:", "count:", "survival:")  # how the names of objectives of numbers begin
 _PREDICTS = ("predict", "inplace_predict")
+_LABELS = "The model gave labels instead of probabilities: pass predict_proba."
+_PROBABILITIES = (
+    "finite probabilities of shape (n_rows, n_classes), or (n_rows,) for class 1, or one finite number per row"
+)
 _LIGHTGBM = ["regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie"]
 
 
@@ -160,7 +164,7 @@ class Model:
             f"{self.name} does not give numbers, and SHAP explains numbers only: pass a function that gives "
             'numbers, or a fitted classifier with output="label".'
         )
-        margins = _table(function(rows), said, "finite margins of shape (n_rows,) or (n_rows, n_classes)")
+        margins = to_outputs(function(rows), said, "finite margins of shape (n_rows,) or (n_rows, n_classes)")
         if margins.shape[1] == 1 and self.kind != "regressor":
             return np.column_stack([-margins, margins])
         return margins
@@ -205,21 +209,13 @@ def of_both_classes(table: Floats) -> Floats:
     return np.column_stack([1 - table[:, 0], table]) if table.shape[1] == 1 else table
 
 
-def to_outputs(answer: Any) -> Floats:
-    """What a model answered as an (n, outputs) table of numbers: probabilities, or the number of a regression."""
-    array = to_array(answer, "Probabilities")
-    plain = answer.to_numpy() if hasattr(answer, "to_numpy") else answer
-    wanted = "finite probabilities of shape (n_rows, n_classes), or (n_rows,) for class 1, or one finite number per row"
-    said = "The model gave labels instead of probabilities: pass predict_proba."
-    return _table(plain if array is None else array, said, wanted)
-
-
-def _table(answer: Any, said: str, wanted: str) -> Floats:
-    """An answer as an (n, outputs) table of finite numbers; `said` is raised of what is none."""
+def to_outputs(answer: Any, said: str = _LABELS, wanted: str = _PROBABILITIES) -> Floats:
+    """What a model answered as an (n, outputs) table of finite numbers; `said` is raised of what holds none."""
+    array = to_array(answer, "Answers")
     try:
         if np.iscomplexobj(answer):  # whose imaginary part would be lost
             raise TypeError
-        table = np.asarray(answer, np.float64)
+        table = np.asarray(answer if array is None else array, np.float64)
     except (TypeError, ValueError):
         raise WrongType(said) from None
     table = table[:, None] if table.ndim == 1 else table
@@ -336,6 +332,37 @@ def to_tensor(module: Any, rows: Any) -> Any:
     like = next((tensor for tensor in own if tensor.is_floating_point()), torch.empty(0))
     if torch.is_tensor(rows):
         return rows.detach().to(like.device, like.dtype if rows.is_floating_point() else rows.dtype)
-    array = None if is_frame(rows) else to_array(rows, "Rows")
-    numbers = array if array is not None and array.ndim > 2 else to_matrix(rows, "Rows")[0]  # images stay images
+    numbers = flat_rows(rows)[0].reshape(shape_of(rows)) if len(shape_of(rows)) > 2 else to_matrix(rows, "Rows")[0]
     return torch.as_tensor(numbers, dtype=like.dtype, device=like.device)
+
+
+def rows_of_its_own(X: Any) -> Any:
+    """A copy of the rows, so that code that changes its input in place changes no other numbers.
+
+    The copy has the same memory layout, so that sums round alike. Rows that cannot be changed, or whose type is not
+    known here, are handed over as they are.
+    """
+    if isinstance(X, np.ndarray):
+        return X.copy(order="K")
+    if type(X) is list:
+        return [row.copy() if isinstance(row, list | np.ndarray) else row for row in X]
+    copies = {"polars": "clone", "torch": "clone", "scipy": "copy"}
+    copy = "copy" if hasattr(X, "iloc") else copies.get(type(X).__module__.partition(".")[0], "")
+    return getattr(X, copy)() if hasattr(X, copy) else X
+
+
+def framed(phase: str, start: int, rows: int, total: int) -> AbstractContextManager[None]:
+    """Add a note to an error of the caller's own code: in which phase and on which rows. The error stays what it is."""
+    return noting(f"Raised while {phase}, on rows {start:,} to {start + rows - 1:,} of {total:,} (counted from 0).")
+
+
+@contextmanager
+def noting(note: str) -> Iterator[None]:
+    """Add a note to an error of the caller's own code. The error stays what it is."""
+    try:
+        yield
+    except Exception as error:
+        if note not in getattr(error, "__notes__", ()):
+            with suppress(Exception):  # an error may refuse to be changed
+                error.add_note(note)
+        raise

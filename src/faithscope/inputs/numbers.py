@@ -13,10 +13,10 @@ from faithscope.inputs.arrays import (
     is_frame,
     to_array,
 )
-from faithscope.inputs.axes import shape_of
 from faithscope.inputs.chunks import over_chunks
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import refuse_missing
+from faithscope.inputs.rows import shape_of
 from faithscope.runtime.memory import need
 
 

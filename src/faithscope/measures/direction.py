@@ -19,12 +19,11 @@ from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankin
 from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import check_share, check_whole, is_real, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
-from faithscope.inputs.models import Model, of_both_classes, owner_of, to_outputs
+from faithscope.inputs.models import Model, noting, of_both_classes, owner_of, rows_of_its_own, to_outputs
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.counterexamples import named_rows
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins

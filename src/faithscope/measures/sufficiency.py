@@ -18,10 +18,9 @@ from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_predictions
-from faithscope.inputs.models import Model
+from faithscope.inputs.models import Model, noting, rows_of_its_own
 from faithscope.inputs.repeats import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
