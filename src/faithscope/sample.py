@@ -19,11 +19,10 @@ from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
-from faithscope.inputs.labels import NumberLabels, to_labels
+from faithscope.inputs.labels import NumberLabels, to_labels, to_weights
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.repeats import repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
-from faithscope.inputs.weights import to_weights
 from faithscope.notes import TOO_HIGH, Note
 from faithscope.readers import as_explanations
 from faithscope.relations import Alike, Blocks, Parts, Relation, bind

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from faithscope.runtime.memory import need
 EXACT = 2**53  # beyond it two integers may share one float64
 INTEGERS = (int, np.integer)
 _CATEGORIES = re.compile(r"category|Categorical|Enum|dictionary<")  # how libraries write types of categories
+_FLAGS = (bool, np.bool_)
+_NO_NUMBERS = (bool, np.timedelta64)  # though they count as integers
 FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
 
 
@@ -135,20 +138,13 @@ def sequence_vector(values: Iterable[Any], what: str) -> Array:
             f"{what} must be a list with one value per row; got a single {type(values).__name__} ({values!r})."
         )
     items = list(values)
-    if items and is_tensor(items[0]):  # a single number of torch or JAX is an array without axes
-        items = [
-            to_host(item).item() if is_tensor(item) and getattr(item, "shape", None) == () else item for item in items
-        ]
+    if items and is_tensor(items[0]) and np.ndim(items[0]) == 0:  # a single number of torch or JAX is an array
+        items = [to_host(item).item() for item in items]
     types = set(map(type, items))
-    try:
-        if types and types <= {bool, np.bool_}:
-            return np.array(items, np.bool_)
-        if types and all(issubclass(t, INTEGERS) and t not in (bool, np.timedelta64) for t in types):
-            return np.array(items, np.int64)
-        if types and all(issubclass(t, FLOATS) for t in types):
-            return np.array(items, np.float64)
-    except OverflowError:  # an integer beyond 64 bits stays a Python object
-        pass
+    for family, dtype in ((_FLAGS, np.bool_), (INTEGERS, np.int64), (FLOATS, np.float64)):
+        if types and all(issubclass(kind, family) and (dtype is np.bool_ or kind not in _NO_NUMBERS) for kind in types):
+            with suppress(OverflowError):  # an integer beyond 64 bits stays a Python object
+                return np.array(items, dtype)
     return to_objects(items)
 
 

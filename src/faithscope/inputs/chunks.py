@@ -37,17 +37,13 @@ def over_chunks(work: Callable[[int, int], T], rows: int, width: int) -> list[T]
 
 def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
     """The results of `work` in order; several threads work, a few items ahead of whoever reads the results."""
-    if WORKERS == 1:
-        yield from map(work, items)
-        return
     with ThreadPoolExecutor(WORKERS) as pool:
         waiting: deque[Future[T]] = deque()
         for item in items:
             waiting.append(pool.submit(work, item))
             if len(waiting) > 2 * WORKERS:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from (future.result() for future in waiting)
 
 
 def rows_at(array: Any, rows: Array | slice) -> Any:

@@ -50,12 +50,10 @@ class Moment:
     @classmethod
     def of(cls, value: Any) -> "Moment | None":
         """A date of Python, NumPy or pandas; None for anything else."""
-        if isinstance(value, np.datetime64) and not np.isnat(value):
-            ticks, unit = to_ticks(np.array([value]))
-            return cls(int(ticks[0]) * unit)
-        if isinstance(value, datetime.date) and not is_missing(value):
-            return cls(_nanoseconds(value), getattr(value, "tzinfo", None) is not None)
-        return None
+        if not isinstance(value, np.datetime64 | datetime.date) or is_missing(value):
+            return None
+        ticks, unit = to_ticks(np.array([value]) if isinstance(value, np.datetime64) else to_objects([value]))
+        return cls(int(ticks[0]) * unit, getattr(value, "tzinfo", None) is not None)
 
     @classmethod
     def parse(cls, text: str) -> "Moment":

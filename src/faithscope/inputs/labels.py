@@ -1,5 +1,9 @@
-"""Labels, groups and keys: one value per row, hashable, of one type, none missing."""
+"""Labels, groups, keys and weights: one value per row, of one type, none missing.
 
+Predictions may hold more than a label: scores of a text classifier, or several labels of 0 and 1 per row.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
@@ -9,14 +13,17 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_objects, to_vector
+from faithscope.inputs.checks import same_length
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import refuse_missing
 from faithscope.inputs.numbers import refuse_nonfinite, stack_numbers, to_matrix
-from faithscope.inputs.several import of_scores, of_sets
 
 _FEWEST = 20  # rows below which nothing looks continuous
 _FEWEST_WHOLE = 50  # different whole numbers that may all be classes
 _NEARLY_ALL = 0.9
+_SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
+_SET = re.compile(r"\{(\d+(, \d+)*)?\}")
+SETS = "predictions are several labels per row, as 0 and 1; rows agree if all of their labels do"
 _CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1)"
 OF_NUMBERS = "agreement=fs.Spread() or fs.Close(eps)"
 _NUMBERS = f"pass {OF_NUMBERS} for numbers, or "  # where agreement= is taken
@@ -246,3 +253,77 @@ class NumberLabels(Sequence[Any]):
 
     def __repr__(self) -> str:
         return repr(tuple(self))
+
+
+def of_scores(given: Any) -> list[Any] | None:
+    """The labels of a text classifier's answers, as Hugging Face's pipelines give them; None for anything else.
+
+    An answer is a dict with "label" and "score", or a list of them with one per class (``top_k=None``), of which the
+    label with the highest score counts.
+
+    Examples
+    --------
+    >>> of_scores([{"label": "good", "score": 0.9}, [{"label": "good", "score": 0.2}, {"label": "bad", "score": 0.8}]])
+    ['good', 'bad']
+    """
+    if not isinstance(given, list | tuple) or not given or not _scores(given[0]):
+        return None
+    labels = []
+    for row, answer in enumerate(given):
+        scores = _scores(answer)
+        if not scores:
+            raise BadInput(
+                f"Predictions are dicts with 'label' and 'score', but row {row} is {answer!r}: pass one answer per row."
+            )
+        labels.append(max(scores, key=lambda score: float(score["score"]))["label"])
+    return labels
+
+
+def _scores(answer: Any) -> list[dict[str, Any]]:
+    """The scored labels of an answer; none if it holds anything else."""
+    scores = list(answer) if isinstance(answer, list | tuple) else [answer]
+    return scores if all(isinstance(each, dict) and {"label", "score"} <= each.keys() for each in scores) else []
+
+
+def of_sets(columns: Sequence[Array] | Array) -> Array | None:
+    """Columns of 0 and 1 in whole numbers or booleans, one per label, as one text per row, "{0, 2}"; else None.
+
+    One-hot classes are told apart in the same way, since rows of one class are equal. Floats may be probabilities, and
+    are not taken.
+
+    Examples
+    --------
+    >>> of_sets([np.array([1, 0]), np.array([0, 0]), np.array([1, 0])]).tolist()
+    ['{0, 2}', '{}']
+    """
+    flags = all(
+        column.ndim == 1 and column.dtype.kind in "biu" and ((column == 0) | (column == 1)).all() for column in columns
+    )
+    if not flags or len(columns) < 2 or not len(columns[0]):
+        return None
+    distinct, places = np.unique(np.column_stack(list(columns)), axis=0, return_inverse=True)
+    texts = [f"{{{', '.join(map(str, np.flatnonzero(row)))}}}" for row in distinct]
+    return to_objects(texts)[places.reshape(-1)]
+
+
+def are_sets(labels: Sequence[Any]) -> bool:
+    """Whether labels are sets of labels, as `of_sets` writes them."""
+    return len(labels) > 0 and all(isinstance(label, str) and _SET.fullmatch(label) for label in labels)
+
+
+def to_weights(weights: Any, rows: int) -> Floats:
+    """One weight per row: finite, none negative, not all zero, of comparable size."""
+    mass = to_numbers(weights, "Weights")
+    same_length(explanations=rows, weights=len(mass))
+    if mass.min() < 0:
+        row = int((mass < 0).argmax())
+        raise BadInput(f"Weights must not be negative; row {row} has {mass[row]:g}: give rows that do not count 0.")
+    if not mass.any():
+        raise BadInput("All weights are 0, so no row is left: give the rows of the target population positive weights.")
+    least, most = mass[mass > 0].min(), mass.max()
+    if most / _SPAN > least or most > 1e100 or least < 1e-100:
+        raise BadInput(
+            f"Weights from {least:g} to {most:g} cannot be added exactly enough: divide all of them by the largest, "
+            f"and keep the largest within {_SPAN:g} times the smallest that is not 0."
+        )
+    return mass

@@ -13,7 +13,6 @@ from faithscope.inputs.arrays import (
     is_frame,
     to_array,
 )
-from faithscope.inputs.chunks import over_chunks
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import refuse_missing
 from faithscope.inputs.rows import shape_of
@@ -106,19 +105,12 @@ def to_positions(column: Array, what: str, below: int = EXACT) -> Ints:
 
 def refuse_nonfinite(matrix: Array, what: str, names: Sequence[str] | None = None) -> None:
     """Raise, naming row and column, if a value is NaN or infinite."""
-    bad: list[int] = []
-
-    def look(start: int, stop: int) -> None:
-        chunk = matrix[start:stop]
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = chunk.sum()  # finite only if every value is; large ones may add up to infinity
-        if not np.isfinite(total) and not np.isfinite(chunk).all():
-            bad.append(start + int((~np.isfinite(chunk).all(axis=1)).argmax()))
-
-    over_chunks(look, len(matrix), matrix.shape[1])
-    if bad:
-        row = min(bad)
-        column = int((~np.isfinite(matrix[row])).argmax())
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(matrix.sum()):  # only if every value is; large ones may add up to infinity
+            return
+    bad = np.argwhere(~np.isfinite(matrix))
+    if len(bad):
+        row, column = bad[0].tolist()
         place = f"{column} ({names[column]!r})" if names else str(column)
         raise BadInput(
             f"{what} hold {matrix[row, column]} at row {row}, column {place}: every value must be finite. "

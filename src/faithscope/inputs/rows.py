@@ -18,7 +18,7 @@ def take_rows(X: Any, rows: Ints) -> Any:
         return X.iloc[rows]
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
-    if hasattr(X, "take") and (hasattr(X, "num_rows") or (hasattr(X, "null_count") and hasattr(X, "type"))):
+    if type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(rows)
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
 
@@ -51,9 +51,7 @@ def rows_of(X: Any) -> int:
     counted = shape != () if isinstance(shape, tuple) else hasattr(X, "__len__")
     if not counted or isinstance(X, str | type):
         raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
-    if hasattr(X, "num_rows") and (is_frame(X) or not shape):
-        return int(X.num_rows)
-    return int(shape[0]) if shape and not is_frame(X) else len(X)
+    return int(shape[0]) if isinstance(shape, tuple) else len(X)
 
 
 def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
