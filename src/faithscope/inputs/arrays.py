@@ -3,23 +3,50 @@
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.missing import is_missing, refuse_rows
-from faithscope.inputs.queries import query_kind, refuse_query
 from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.runtime.memory import need
 
+Query = Literal["", "lazy frame", "relation", "cursor", "reader", "dataset"]
+_KINDS: dict[tuple[str, str], tuple[Query, str]] = {  # and the call that gives their rows
+    ("polars", "LazyFrame"): ("lazy frame", "collect()"),
+    ("duckdb", "DuckDBPyRelation"): ("relation", "df()"),
+    ("duckdb", "DuckDBPyConnection"): ("cursor", "df()"),
+    ("pyarrow", "RecordBatchReader"): ("reader", "read_all()"),
+    **{("pyarrow", f"{kind}Dataset"): ("dataset", "to_table()") for kind in ("", "FileSystem", "InMemory", "Union")},
+}
 EXACT = 2**53  # beyond it two integers may share one float64
 INTEGERS = (int, np.integer)
 _CATEGORIES = re.compile(r"category|Categorical|Enum|dictionary<")  # how libraries write types of categories
 _FLAGS = (bool, np.bool_)
 _NO_NUMBERS = (bool, np.timedelta64)  # though they count as integers
 FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
+
+
+def _known(values: Any) -> tuple[Query, str]:
+    kind = type(values)
+    return _KINDS.get((kind.__module__.partition(".")[0].strip("_"), kind.__name__), ("", ""))
+
+
+def query_kind(values: Any) -> Query:
+    """What kind of query this is, by the names of its class and package; empty if it is none.
+
+    Nothing is asked of the query itself: its shape alone would be a question to its engine.
+    """
+    return _known(values)[0]
+
+
+def refuse_query(values: Any, what: str) -> None:
+    """Raise if rows are wanted and this is a query for them, with the call that gives its rows."""
+    kind, call = _known(values)
+    if kind:
+        raise WrongType(f"{what} came as {type(values).__name__}, which holds no rows yet: pass its {call}.")
 
 
 def is_frame(values: object) -> bool:
@@ -31,17 +58,13 @@ def is_frame(values: object) -> bool:
 
 def frame_columns(frame: Any) -> tuple[Names, list[Array]]:
     """Names and columns of a pandas, polars or Arrow table."""
-    return frame_names(frame), [to_vector(frame_column(frame, j)) for j in range(frame_width(frame))]
+    names = frame_names(frame)
+    return names, [to_vector(frame_column(frame, j)) for j in range(len(names))]
 
 
 def frame_names(frame: Any) -> Names:
     """The names of a table's columns."""
     return tuple(map(str, frame.column_names if hasattr(frame, "column_names") else frame.columns))
-
-
-def frame_width(frame: Any) -> int:
-    """The number of columns of a table."""
-    return int(frame.shape[1])
 
 
 def frame_column(frame: Any, j: int) -> Any:

@@ -23,7 +23,7 @@ from faithscope.inputs.arrays import is_frame, to_array, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.numbers import to_matrix
-from faithscope.inputs.rows import flat_rows, rows_of, shape_of
+from faithscope.inputs.rows import flat_rows, rows_of
 from faithscope.inputs.tensors import is_a
 
 Function = Callable[[Any], Any]
@@ -332,7 +332,9 @@ def to_tensor(module: Any, rows: Any) -> Any:
     like = next((tensor for tensor in own if tensor.is_floating_point()), torch.empty(0))
     if torch.is_tensor(rows):
         return rows.detach().to(like.device, like.dtype if rows.is_floating_point() else rows.dtype)
-    numbers = flat_rows(rows)[0].reshape(shape_of(rows)) if len(shape_of(rows)) > 2 else to_matrix(rows, "Rows")[0]
+    flat, axes = flat_rows(rows)  # images stay images
+    numbers = to_matrix(flat, "Rows")[0]
+    numbers = numbers if axes is None else numbers.reshape(-1, *axes)
     return torch.as_tensor(numbers, dtype=like.dtype, device=like.device)
 
 

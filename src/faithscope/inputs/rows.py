@@ -7,8 +7,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.arrays import is_frame, to_array
-from faithscope.inputs.queries import refuse_query
+from faithscope.inputs.arrays import is_frame, refuse_query, to_array
 from faithscope.inputs.tensors import is_tensor
 
 
@@ -82,17 +81,15 @@ def shape_of(values: Any) -> tuple[int, ...]:
     if isinstance(getattr(values, "shape", None), tuple):
         return tuple(values.shape)
     first = _first(values)
-    shape = getattr(first, "shape", ())
-    inner = tuple(shape) if isinstance(shape, tuple) else ()
-    if isinstance(first, list) and isinstance(_first(first), list):  # a tuple is a key, which may hold anything
-        inner = (len(first), len(_first(first)))
-    alike = len(inner) > 0 and all(_inner_shape(item) == inner for item in values)
-    return (len(values), *inner) if alike else ()
+    # A tuple is a key, which may hold anything.
+    nested = hasattr(first, "shape") or (isinstance(first, list) and isinstance(_first(first), list))
+    inner = _inner_shape(first) if nested else ()
+    return (len(values), *inner) if inner and all(_inner_shape(item) == inner for item in values) else ()
 
 
 def _inner_shape(item: Any) -> tuple[int, ...]:
     try:
-        return np.shape(item)
+        return tuple(np.shape(item))
     except ValueError:  # lists of different lengths
         return ()
 

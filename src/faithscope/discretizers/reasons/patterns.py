@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.folding import compatible
+from faithscope.inputs.documents import compatible
 
 _SECONDS = 10.0  # that one expression may take for a batch of texts, of which it should take less than one
 _MOST_COPIES = 10**5  # of one part of an expression, which the library writes out
