@@ -117,12 +117,12 @@ def to_vector(values: Any, what: str = "Input") -> Array:
 
 def _library_vector(column: Any) -> Array:
     need(_text_bytes(column), f"A column of {len(column):,} texts", "drop it, or shorten or number its texts")
-    if hasattr(column, "combine_chunks") and hasattr(column, "type"):
+    arrow = type(column).__module__.partition(".")[0] == "pyarrow"
+    if arrow and hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
-    if hasattr(column, "dictionary_decode"):
+    if arrow and hasattr(column, "dictionary_decode"):
         column = column.dictionary_decode()
-    arrow = hasattr(column, "null_count") and hasattr(column, "type")
-    if not arrow and str(getattr(column, "dtype", "")).endswith("128"):  # integers of polars that NumPy cannot hold
+    if str(getattr(column, "dtype", "")).endswith("128"):  # integers of polars that NumPy cannot hold
         return to_objects(column.to_list())
     array = np.asarray(column.to_numpy(zero_copy_only=False) if arrow else column.to_numpy())
     if array.dtype.kind != "f" or np.nanmax(np.abs(array), initial=0) < EXACT:

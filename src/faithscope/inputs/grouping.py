@@ -93,12 +93,9 @@ def _words(chunk: Column) -> NDArray[np.uint64]:
     if chunk.dtype.kind == "f":
         return (chunk.astype(np.float64, copy=False) + 0.0).view(np.uint64)
     size = chunk.dtype.itemsize * chunk.shape[1]
-    if chunk.dtype.itemsize == 8:
+    if chunk.dtype.itemsize == 8 or size < 8:
         return chunk.astype(np.uint64)
-    if size < 8 or not chunk.flags.c_contiguous:
-        padded = np.zeros((len(chunk), -(-size // 8) * 8 // chunk.dtype.itemsize), chunk.dtype)
-        padded[:, : chunk.shape[1]] = chunk
-        return padded.view(np.uint64)
+    chunk = np.ascontiguousarray(chunk)
     words = np.empty((-(-size // 8), len(chunk)), np.uint64).T
     for place in range(words.shape[1]):
         beyond = max(0, 8 * place + 8 - size)  # bytes that the last word shares with the one before
@@ -142,14 +139,11 @@ def _differ_from(blocks: list[Column], leader: Rows) -> Ints:
     different: list[Ints] = []
 
     def compare(start: int, stop: int) -> None:
-        rows = np.arange(start, stop)
-        led = rows[leader[start:stop] != rows]
-        few = 2 * len(led) < len(rows)
-        for block in blocks if len(led) else ():
-            own = rows_at(block, led) if few else block[start:stop]
-            wrong = own != rows_at(block, leader[led] if few else leader[start:stop])
+        leaders = leader[start:stop]
+        for block in blocks if (leaders != np.arange(start, stop)).any() else ():
+            wrong = block[start:stop] != rows_at(block, leaders)
             if wrong.any():
-                different.append((led if few else rows)[wrong.any(axis=1)])
+                different.append(start + np.flatnonzero(wrong.any(axis=1)))
 
     over_chunks(compare, len(leader), sum(block[:1].nbytes for block in blocks) // 8)
     return np.concatenate(different) if different else np.empty(0, np.int64)

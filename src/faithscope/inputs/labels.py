@@ -120,9 +120,13 @@ def to_predictions(given: Any, *, part: bool = False) -> Array:
 
 def refuse_continuous(labels: Array, *, part: bool = False) -> Array:
     """Labels that `to_labels` gave, unless they are numbers that are nearly all different."""
-    if labels.dtype.kind in "iuf" and _may_be_numbers(labels):
-        values, rows = np.unique(labels, return_counts=True)
-        refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)", part=part)
+    n = len(labels)
+    if labels.dtype.kind in "iuf" and n >= _FEWEST:
+        # A cheap look at whether nearly all may differ, before they are sorted.
+        wide = float(labels.max()) - float(labels.min()) >= _NEARLY_ALL * n - 1
+        if wide or (labels.dtype.kind == "f" and int((labels != np.floor(labels)).sum()) > n / 2):
+            values, rows = np.unique(labels, return_counts=True)
+            refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)", part=part)
     return labels
 
 
@@ -145,27 +149,16 @@ def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) 
             "agreement=fs.Spread(), which adds up columns."
         )
     for column in columns:
-        if len(columns) == 1:
-            refuse_missing(column, "Predictions")
         row = Column("", column).stray("number")
         if row is not None:
             raise WrongType(
                 f"{agreement} compares numbers, but row {row} of the predictions is {type(column[row]).__name__} "
                 f"({column[row]!r}): pass real numbers, or leave agreement out to compare labels."
             )
-    numbers = stack_numbers([Column("", column) for column in columns], range(len(columns)), "Predictions").astype(
-        np.float64
-    )
+    names = [None] if len(columns) == 1 else range(len(columns))
+    numbers = stack_numbers([Column("", column) for column in columns], names, "Predictions").astype(np.float64)
     refuse_nonfinite(numbers, "Predictions")
     return numbers[:, 0] if len(columns) == 1 else numbers
-
-
-def _may_be_numbers(labels: Array) -> bool:
-    """Whether nearly all may differ: a cheap look before they are sorted."""
-    if len(labels) < _FEWEST:
-        return False
-    wide = float(labels.max()) - float(labels.min()) >= _NEARLY_ALL * len(labels) - 1
-    return wide or (labels.dtype.kind == "f" and int((labels != np.floor(labels)).sum()) > len(labels) / 2)
 
 
 def refuse_numbers(values: Array, rows: Array, bins: str, *, part: bool = False) -> None:
@@ -243,7 +236,7 @@ class NumberLabels(Sequence[Any]):
         return iter(self._values.tolist())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self._values, dtype, copy=True) if copy else np.asarray(self._values, dtype)
+        return np.array(self._values, dtype, copy=copy)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)

@@ -136,9 +136,8 @@ class Model:
     @property
     def has_margin(self) -> bool:
         """Whether it has a margin beside probabilities: a regression and a function have nothing else."""
-        if not hasattr(self.model, "predict_proba") or hasattr(self.model, "decision_function"):
-            return True
-        return self._native("margin") is not None
+        known = not hasattr(self.model, "predict_proba") or hasattr(self.model, "decision_function")
+        return known or self._native("margin") is not None
 
     def outputs(self, output: Literal["margin", "probability", "label"], rows: Any) -> Floats:
         """What it is asked for, as numbers: (n, classes) margins or probabilities, or (n, 1) numbers.
