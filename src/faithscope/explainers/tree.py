@@ -84,8 +84,8 @@ class TreePath(Explainer):
         """
         if check_whole(max_leaf_nodes, "max_leaf_nodes") < 2:
             raise BadInput(f"max_leaf_nodes must be at least 2, for a tree with a condition; got {max_leaf_nodes}.")
-        table, wanted = Space.learn(X_train), "numbers" if _of_numbers(agreement) else "labels"
-        answer = Model(predict).function(wanted)(X_train)
+        table, model = Space.learn(X_train), Model(predict)
+        answer = model.function("numbers" if _of_numbers(agreement) else "labels")(X_train)
         rows = table.encode(X_train)
         tree, target = _tree_and_target(predict, answer, agreement)
         same_length(rows=len(rows), predictions=len(target))

@@ -113,7 +113,7 @@ def _leaders(hashes: Words) -> Rows:
     """
     rows = len(hashes)
     bits = np.uint64(64 - (4 * rows // 3).bit_length())  # 4/3 to 8/3 slots per row
-    owners = np.empty(2 ** (64 - int(bits)), np.int32 if rows < 2**31 else np.int64)
+    owners: Rows = np.empty(2 ** (64 - int(bits)), np.int32 if rows < 2**31 else np.int64)
     # From behind, since the last row to be written stays.
     owners[(hashes[::-1] >> bits).view(np.int64)] = np.arange(rows - 1, -1, -1, dtype=owners.dtype)
     leader = np.empty(rows, owners.dtype)

@@ -90,8 +90,7 @@ def _digest(item: Any) -> int:
 def _text(item: Any) -> str:
     """A value as a text, the same in every process: equal values have equal texts, and no text holds an address."""
     if isinstance(item, Real | Decimal | np.bool_):
-        whole = isinstance(item, int | np.integer)
-        if not whole or (-(2**1023) < item < 2**1023 and int(float(item)) == item):
+        if not isinstance(item, int | np.integer) or (-(2**1023) < item < 2**1023 and int(float(item)) == item):
             return repr(float(item))
     if isinstance(item, list | tuple | set | frozenset):
         texts = map(_text, item)
