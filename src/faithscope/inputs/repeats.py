@@ -89,9 +89,9 @@ def _digest(item: Any) -> int:
 
 def _text(item: Any) -> str:
     """A value as a text, the same in every process: equal values have equal texts, and no text holds an address."""
-    if isinstance(item, Real | Decimal | np.bool_):
-        if not isinstance(item, int | np.integer) or (-(2**1023) < item < 2**1023 and int(float(item)) == item):
-            return repr(float(item))
+    beyond = isinstance(item, int | np.integer) and not (-(2**1023) < item < 2**1023 and int(float(item)) == item)
+    if isinstance(item, Real | Decimal | np.bool_) and not beyond:
+        return repr(float(item))
     if isinstance(item, list | tuple | set | frozenset):
         texts = map(_text, item)
         return f"({', '.join(sorted(texts) if isinstance(item, set | frozenset) else texts)})"
