@@ -28,6 +28,7 @@ from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
 
 _NUMBERS = (float, np.floating, int, np.integer, np.bool_, Decimal)
+_SINGLE = (str, dict, set, frozenset)  # which have a length and are no rows
 _ZONED = "date with a time zone"
 
 
@@ -268,23 +269,23 @@ def _parts(X: Any, loose: bool, what: str) -> list[Any]:
         raise WrongType(f"{what} must be a 2-D array, a list of rows or a table; got ndarray of shape {X.shape}.")
     rows = list(sequence_vector(X, what))
     shapes = list(map(_row_shape, rows))
-    for place, (row, shape) in enumerate(zip(rows, shapes, strict=True)):
-        if not shape:
-            raise WrongType(
-                f"{what} must be lists with one value per feature; row {place} is a single {type(row).__name__} "
-                f"({row!r}): pass an array or a table."
-            )
-        if shape != shapes[0]:
-            raise BadInput(
-                f"{what} are ragged: row 0 has {prod(shapes[0])} values, row {place} has {prod(shape)}. Give every row "
-                "the same length."
-            )
+    odd = next((place for place, shape in enumerate(shapes) if not shape or shape != shapes[0]), None)
+    if odd is not None and not shapes[odd]:
+        raise WrongType(
+            f"{what} must be lists with one value per feature; row {odd} is a single {type(rows[odd]).__name__} "
+            f"({rows[odd]!r}): pass an array or a table."
+        )
+    if odd is not None:
+        raise BadInput(
+            f"{what} are ragged: row 0 has {prod(shapes[0])} values, row {odd} has {prod(shapes[odd])}. Give every row "
+            "the same length."
+        )
     return list(zip(*rows, strict=True))
 
 
 def _row_shape(row: Any) -> tuple[int, ...]:
     """The shape of a row of a list; () for a single value."""
-    if isinstance(row, str | dict | set | frozenset) or not hasattr(row, "__len__"):
+    if isinstance(row, _SINGLE) or not hasattr(row, "__len__"):
         return ()
     shape = getattr(row, "shape", None)
     return (len(row),) if shape is None else tuple(shape)

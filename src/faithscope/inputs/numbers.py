@@ -15,7 +15,7 @@ from faithscope.inputs.arrays import (
 )
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import refuse_missing
-from faithscope.inputs.rows import shape_of
+from faithscope.inputs.rows import flat_rows, shape_of
 from faithscope.runtime.memory import need
 
 
@@ -34,10 +34,11 @@ def to_matrix(values: Any, what: str) -> tuple[Array, Names | None]:
         hint = " For one feature pass values.reshape(-1, 1)." if len(shape) == 1 else ""
         raise BadInput(f"{what} must have shape (n_rows, n_features); got {shape}.{hint}")
     names: Names | None = None
-    if array is not None and array.dtype != object:
-        matrix = as_floats(array, what)
+    table = flat_rows(values)[0] if array is None else array  # a list of arrays is one array
+    if isinstance(table, np.ndarray) and table.dtype != object:
+        matrix = as_floats(table, what)
     else:
-        rows = Rows(values if array is None else array, what=what)
+        rows = Rows(table, what=what)
         names = rows.names if rows.named else None
         columns = rows.columns
         matrix = stack_numbers(columns, names or range(len(columns)), what) if columns else np.empty((len(rows), 0))
