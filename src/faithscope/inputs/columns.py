@@ -268,7 +268,8 @@ def _parts(X: Any, loose: bool, what: str) -> list[Any]:
     elif isinstance(X, np.ndarray):
         raise WrongType(f"{what} must be a 2-D array, a list of rows or a table; got ndarray of shape {X.shape}.")
     rows = list(sequence_vector(X, what))
-    shapes = list(map(_row_shape, rows))
+    alike = set(map(type, rows)) <= {list, tuple} and len(set(map(len, rows))) == 1  # most are
+    shapes = [] if alike else list(map(_row_shape, rows))
     odd = next((place for place, shape in enumerate(shapes) if not shape or shape != shapes[0]), None)
     if odd is not None and not shapes[odd]:
         raise WrongType(

@@ -28,13 +28,14 @@ def to_matrix(values: Any, what: str) -> tuple[Array, Names | None]:
     names : tuple of str, or None
         None if the input has no column names.
     """
-    array = None if is_frame(values) else to_array(values, what)
+    table = values if is_frame(values) else to_array(values, what)
     shape = shape_of(values)
-    if len(shape) > 2 or (array is not None and len(shape) < 2):
+    if len(shape) > 2 or (table is not None and len(shape) < 2):
         hint = " For one feature pass values.reshape(-1, 1)." if len(shape) == 1 else ""
         raise BadInput(f"{what} must have shape (n_rows, n_features); got {shape}.{hint}")
     names: Names | None = None
-    table = flat_rows(values)[0] if array is None else array  # a list of arrays is one array
+    if table is None:
+        table = flat_rows(values)[0]  # a list of arrays is one array
     if isinstance(table, np.ndarray) and table.dtype != object:
         matrix = as_floats(table, what)
     else:
