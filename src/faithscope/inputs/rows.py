@@ -36,7 +36,8 @@ def flat_rows(X: Any) -> tuple[Any, tuple[int, ...] | None]:
     array = to_array(X, "Rows")
     if array is None and (axes := len(shape_of(X))) > 1 and not is_frame(X):
         rows = [to_array(row, f"Values of row {place}") for place, row in enumerate(X)]
-        if axes > 2 or len({row is not None and row.dtype for row in rows}) == 1:
+        kinds = {getattr(row, "dtype", None) for row in rows}
+        if axes > 2 or (len(kinds) == 1 and None not in kinds):
             array = np.stack([np.asarray(item) if row is None else row for item, row in zip(X, rows, strict=True)])
     if array is None or array.ndim < 3:
         return X if array is None else array, None
