@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotScoped, WrongType
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 from held import columns, tables
 from refused import refused
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 from faithscope.testing import ReasonSystem
 from faithscope.testing.reasons import CLAUSES, WORDINGS
 from refused import refused

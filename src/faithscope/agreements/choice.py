@@ -11,8 +11,8 @@ from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows, Sa
 from faithscope.agreements.numbers import Close, Spread, Tolerance
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.asking import noting
 from faithscope.inputs.checks import check_function
+from faithscope.inputs.models import noting
 
 _PAIRS = 2**20  # compared at once
 _LOOKED_AT = 8  # values whose pairs are compared both ways round

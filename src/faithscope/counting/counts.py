@@ -18,7 +18,7 @@ from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.chunks import over_chunks, rows_at, sort_in_place
+from faithscope.inputs.chunks import over_chunks, rows_at
 from faithscope.inputs.labels import to_labels
 from faithscope.readers import as_explanations
 from faithscope.relations import Beside, Relation, Same
@@ -364,7 +364,7 @@ def tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints
         table = np.bincount(cells, minlength=groups * labels)
         occupied = np.flatnonzero(table)
         return occupied, table[occupied]
-    sort_in_place(cells)
+    cells.sort()
     first = np.flatnonzero(np.diff(cells, prepend=-1))
     return cells[first], np.diff(first, append=len(cells))
 

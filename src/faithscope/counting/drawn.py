@@ -14,7 +14,6 @@ from faithscope.counting.profile import Profile
 from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.labels import families_of
-from faithscope.inputs.number_labels import number_floats
 from faithscope.relations import Applies, Relation
 from faithscope.sample import Sample, number_labels
 
@@ -153,5 +152,5 @@ def _numbered(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> tuple[In
     drawn = np.concatenate([sample.labels if numbers else place, *(labels for _, labels in parts)])
     values = np.arange(float(len(known)))
     if numbers:
-        values, drawn = number_floats(drawn.astype(np.float64))
+        values, drawn = np.unique(drawn.astype(np.float64) + 0, return_inverse=True)
     return drawn[: sample.n], of, drawn[sample.n :], values

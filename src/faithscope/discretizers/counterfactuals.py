@@ -17,7 +17,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import is_real
-from faithscope.inputs.date_numbers import span
+from faithscope.inputs.dates import span
 
 
 class _OfCounterfactuals(Discretizer):

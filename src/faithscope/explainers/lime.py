@@ -18,7 +18,7 @@ from faithscope.inputs.array_types import Array, Codes, Floats, Ints
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.chunks import WORKERS, in_threads
 from faithscope.inputs.grouping import group
-from faithscope.inputs.models import Model, is_torch_module, of_both_classes, probability_function, to_outputs
+from faithscope.inputs.models import Model, is_torch_module, of_both_classes, to_outputs
 from faithscope.inputs.seeds import canonical, generators
 from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import in_memory, need
@@ -124,7 +124,7 @@ class Lime(Explainer):
             mode = "regression" if model.kind == "regressor" else "classification"
         self._mode = mode  # None: the answer tells which
         self._logits = is_torch_module(predict_proba) and not known  # unless its outputs sum to 1
-        self._ask = model.function(numbers=True) if mode == "regression" else probability_function(predict_proba)
+        self._ask = model.function("numbers" if mode == "regression" else "probabilities")
         self._is_probability(np.empty((0, 1)))
         self.X_train, self.categorical, self.draws = X_train, categorical, draws
         self.samples = check_whole(samples, "samples", least=2)

@@ -53,7 +53,7 @@ class Outcomes:
 
     def ask(self, rows: Any) -> Array:
         """The model's predictions for rows: (n,) labels or floats."""
-        answer = Model(self.model).function(numbers=self.of_numbers)(rows)
+        answer = Model(self.model).function("numbers" if self.of_numbers else "labels")(rows)
         if isinstance(self.agreement, Same):
             predictions = to_labels(answer)
             if not self.told and Model(self.model).gives_numbers(predictions, checked=True):

@@ -131,7 +131,7 @@ class SufficientReason(Explainer):
         if not rows:
             return np.empty(0, np.int64)
         try:
-            answer = Model(self.model).function()(X)
+            answer = Model(self.model).function("labels")(X)
         except (TypeError, ValueError) as problem:  # columns that it was not fitted with
             raise BadInput(f"The model cannot predict these rows: {str(problem).splitlines()[0]}") from None
         places = {label: place for place, label in enumerate(np.asarray(self._forest.classes).tolist())}

@@ -20,7 +20,7 @@ from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import Words
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.models import Model
-from faithscope.inputs.repeats import digests_of, shared_share
+from faithscope.inputs.repeats import row_hashes, shared_share
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.seeds import check_seed
 
@@ -87,7 +87,7 @@ class TreePath(Explainer):
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
         numeric, model = agreement is not None and to_agreement(agreement).of_numbers, Model(predict)
-        table, answer = Space.learn(X_train), model.function(numbers=numeric)(X_train)
+        table, answer = Space.learn(X_train), model.function("numbers" if numeric else "labels")(X_train)
         rows = table.encode(X_train)
         if agreement is None:
             numeric = model.gives_numbers(answer)
@@ -105,7 +105,8 @@ class TreePath(Explainer):
         missing = tuple(bool(column.any()) for column in _missing(table, rows).T)
         most = min(max_leaf_nodes, max(2, len(rows)))  # scikit-learn allocates memory for all leaves at once
         fitted = tree(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
-        return cls(fitted.fit(_indicators(table, rows, missing), target), table, missing, digests_of(X_train))
+        fitted.fit(_indicators(table, rows, missing), target)
+        return cls(fitted, table, missing, np.sort(row_hashes(X_train)))
 
     def fitted_share(self, X: Any) -> float:
         """Share of rows that the tree was fitted on, as far as that can be told.

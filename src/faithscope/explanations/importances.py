@@ -24,10 +24,9 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.axes import flattened
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.numbers import to_matrix
-from faithscope.inputs.rows import rows_of
+from faithscope.inputs.rows import flattened, rows_of
 from faithscope.visible import visible
 
 _SHOWN = 12  # features that a description names

@@ -10,8 +10,7 @@ from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import to_objects, to_vector
 from faithscope.inputs.columns import hold_dates
-from faithscope.inputs.date_numbers import exact_objects
-from faithscope.inputs.dates import has_zone
+from faithscope.inputs.dates import exact_objects, has_zone
 from faithscope.inputs.labels import refuse_mixed, to_keys
 from faithscope.inputs.numbers import refuse_nonfinite
 from faithscope.visible import visible

@@ -11,7 +11,7 @@ from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects
 from faithscope.inputs.checks import same_length
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.visible import visible

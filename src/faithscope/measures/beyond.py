@@ -14,7 +14,7 @@ from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.forms import in_blocks
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import hash_rows
-from faithscope.inputs.row_hashes import row_blocks
+from faithscope.inputs.repeats import row_blocks
 from faithscope.measures.comparing.paired import LeftOutEstimate, paired_difference
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Share

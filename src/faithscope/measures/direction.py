@@ -19,21 +19,11 @@ from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankin
 from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import check_share, check_whole, is_real, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
-from faithscope.inputs.models import (
-    Model,
-    classifier_name,
-    number_function,
-    of_both_classes,
-    owner_of,
-    probability_function,
-    regressor_name,
-    to_outputs,
-)
+from faithscope.inputs.models import Model, noting, of_both_classes, owner_of, rows_of_its_own, to_outputs
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.counterexamples import named_rows
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
@@ -375,14 +365,14 @@ def _outputs(model: Any, source: SourceRows) -> tuple[Ask, Floats, list[str] | N
 
     If they are probabilities, also the labels that the model says, which may be none; else None.
     """
-    owner = owner_of(model) if classifier_name(model) else model
-    numbers, has_chances = regressor_name(model) is not None, callable(getattr(owner, "predict_proba", None))
-    if classifier_name(owner) and not has_chances:
+    owner = owner_of(model) if Model(model).kind == "classifier" else model
+    numbers, has_chances = Model(model).kind == "regressor", callable(getattr(owner, "predict_proba", None))
+    if Model(owner).kind == "classifier" and not has_chances:
         raise WrongType(
             f"{type(owner).__name__} has no predict_proba, and its labels do not move by degrees: pass a function of "
             "its outputs, such as model.decision_function."
         )
-    function = probability_function(owner) if has_chances and not numbers else number_function(owner)
+    function = Model(owner).find("probabilities" if has_chances and not numbers else "numbers")
     if function is None:
         raise WrongType(
             "direction asks the model about rows in which it redraws a feature: pass the model itself, or a function "

@@ -18,11 +18,10 @@ from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_predictions
-from faithscope.inputs.models import label_function, number_function, regressor_name
-from faithscope.inputs.row_hashes import new_rows
+from faithscope.inputs.models import Model, noting, rows_of_its_own
+from faithscope.inputs.repeats import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
 from faithscope.measures.comparing.beside import Side, Sides, beside_notes, by_prediction_notes, few_ask
@@ -418,12 +417,13 @@ def asking(model: Any, agreement: Any, phase: str) -> Ask | None:
     chosen = to_agreement(agreement)
     if isinstance(model, type):
         return None
-    function = number_function(model) if chosen.of_numbers else label_function(model)
+    function = Model(model).find("numbers" if chosen.of_numbers else "labels")
     if function is None:
         return None
-    if agreement is None and (regressor := regressor_name(model)) is not None:
+    if agreement is None and Model(model).kind == "regressor":
         raise BadInput(
-            f"{regressor} predicts numbers, which are seldom equal: pass agreement=fs.Close(eps) or fs.Tolerance(eps)."
+            f"{Model(model).name} predicts numbers, which are seldom equal: pass agreement=fs.Close(eps) or "
+            "fs.Tolerance(eps)."
         )
 
     def ask(rows: Any) -> Array:

@@ -13,11 +13,10 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain, Records
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.arrays import frame_column, frame_columns, is_frame, is_row, to_vector
-from faithscope.inputs.axes import shape_of
+from faithscope.inputs.arrays import frame_column, frame_columns, is_frame, is_row, refuse_query, to_vector
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.dates import has_zone
-from faithscope.inputs.queries import refuse_query
+from faithscope.inputs.rows import shape_of
 from faithscope.inputs.tensors import to_host
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need

@@ -16,11 +16,10 @@ from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rule_json import once
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_objects, to_vector
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame, refuse_query, to_objects, to_vector
 from faithscope.inputs.checks import check_word, one_sentence
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 from faithscope.inputs.hints import hint
-from faithscope.inputs.queries import refuse_query
 from faithscope.readers.log_entries import Entry, entries, field, input_text, opened, written
 from faithscope.visible import visible
 

@@ -11,10 +11,10 @@ from faithscope.errors import BadInput
 from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.axes import are_interactions
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.hints import hint
+from faithscope.inputs.rows import are_interactions
 
 ClassIndex = int | Literal["predicted"] | None
 _PREDICTED = "fs.read(explanations, class_index='predicted')"

@@ -12,13 +12,12 @@ from faithscope.errors import BadInput, Incompatible, NotProven, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Bools, Ints
-from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame, refuse_query, to_vector
 from faithscope.inputs.checks import check_flag, check_whole
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 from faithscope.inputs.frames import frame
 from faithscope.inputs.missing import is_missing, missing_values
 from faithscope.inputs.numbers import known_numbers, to_positions
-from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
 from faithscope.relations.base import Blocks, Relation

@@ -25,7 +25,7 @@ from faithscope.explanations.rule_json import once
 from faithscope.inputs.array_types import Bools, Ints, Names
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_flag, one_sentence
-from faithscope.inputs.folding import compatible
+from faithscope.inputs.documents import compatible
 from faithscope.inputs.grouping import group
 from faithscope.runtime.files import to_path
 

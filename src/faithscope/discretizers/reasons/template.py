@@ -12,7 +12,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.arrays import to_items, to_objects
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,10 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import readable, several
 from faithscope.explanations.distances.metrics import Gower, numbers_of, paired, pairwise, to_metric_name
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
-from faithscope.inputs.arrays import declared_categories, is_frame, to_vector
+from faithscope.inputs.arrays import declared_categories, to_vector
 from faithscope.inputs.columns import Column, Rows
-from faithscope.inputs.date_numbers import nanoseconds
-from faithscope.inputs.dates import Moment
-from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix, to_table
+from faithscope.inputs.dates import Moment, nanoseconds
+from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
 
 _BLOCK = 2**22  # distances at a time
@@ -28,7 +27,7 @@ def to_cells(rows: Any, what: str) -> tuple[Array, Names | None, tuple[bool, ...
     unit, and a missing value as None.
     """
     rows, _ = flat_rows(rows)
-    read = Rows(rows if is_frame(rows) else to_table(rows, what))
+    read = Rows(rows, what=what)
     names, columns = read.names if read.named else None, read.columns
     dates = tuple(column.dated for column in columns)
     if all(column.values.dtype.kind in "biuf" for column in columns):

@@ -25,7 +25,7 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_word
-from faithscope.inputs.weights import to_weights
+from faithscope.inputs.labels import to_weights
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.tables.engine.answers import NULLS, Column, Nulls, column, is_missing, nan_as_null
 from faithscope.tables.engine.engines import Expression, Table, as_number, literal

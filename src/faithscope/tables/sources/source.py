@@ -17,9 +17,8 @@ from typing import Any
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import METADATA, Settings, read_settings
-from faithscope.inputs.arrays import is_frame, to_items
+from faithscope.inputs.arrays import Query, is_frame, query_kind, to_items
 from faithscope.inputs.hints import hint
-from faithscope.inputs.queries import Query, query_kind
 from faithscope.runtime.files import expanded
 from faithscope.tables.engine.answers import batches, column, shown
 from faithscope.tables.engine.engines import (
