@@ -3,23 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Same
+from faithscope.agreements import Agreement
 from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.kept import sizes_matter
 from faithscope.counting.profile import Profile
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, join_all
 from faithscope.explanations.keys import Plain
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.labels import refuse_numbers, to_keys
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside
-from faithscope.runtime.memory import need
 from faithscope.sample import Sample, number_labels
 from faithscope.tables.engine.answers import (
     as_array,
@@ -31,11 +30,11 @@ from faithscope.tables.engine.answers import (
     with_missing,
 )
 from faithscope.tables.engine.engines import Table, literal
-from faithscope.tables.log.rows import CLUSTER, SPELLED, WEIGHT, KeyedRows
+from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows
 from faithscope.tables.sources.source import changed, refuse_change
 
-_MOST = 3_000_000  # kinds of rows that are fetched
-_MOST_RULES = 2_000_000  # cells of rules and labels that are fetched
+MOST = 3_000_000  # cells that are fetched
+ALL = 2**31 - 2  # Spark takes no larger limit
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
 _ENDS = ("min", "max")
@@ -103,65 +102,12 @@ def cells(rows: KeyedRows, by: Sequence[str] = ()) -> Table:
     return table.group_by([*by, *rows.keys, "label"]).aggregate(given=table.count())
 
 
-class FetchedKinds(NamedTuple):
-    """How many rows have which explanation, prediction, cluster, weight and population."""
-
-    answer: Any  # an Arrow table with a line for each
-    explanations: Explanations
-    predicted: tuple[list[Any], Ints]  # the different ones, and which of them each kind has
-    clusters: tuple[list[Any], Ints] | None
-    populations: tuple[list[Any], Ints]
-    rows: Ints
-    weights: Floats | None
-
-    @classmethod
-    def of(
-        cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = (), most: int = _MOST
-    ) -> "FetchedKinds | None":
-        """The kinds of rows of a log, with populations by these columns; None if they are too many to be fetched."""
-        predicted = rows.predicted if agreement.of_numbers else ["label"]
-        units = [name for name in (CLUSTER, WEIGHT) if name in rows.table.columns]
-        names = [*by, *rows.keys, *predicted, *units]
-        grouped = rows.table.group_by(names).aggregate(given=rows.table.count())
-        answer = in_fixed_order(fetch(grouped.limit(most + 1)))
-        if answer.num_rows > most:
-            return None
-        return cls(
-            answer,
-            rows.read(answer),
-            coded(answer, predicted),
-            coded(answer, [CLUSTER]) if rows.clustered else None,
-            coded(answer, by),
-            numbers_of(answer, "given"),
-            rows.weights(answer),
-        )
-
-    def counts(self, population: int = 0) -> Counts:
-        """The rows of one population; those of one explanation and label added up."""
-        chosen = np.flatnonzero(self.populations[1] == population)
-        labels = with_missing(as_array(self.predicted[0]))[self.predicted[1][chosen]]
-        counts = count_rows(
-            Sample(self.explanations.take(chosen), labels, weights=self.rows[chosen].astype(np.float64))
-        )
-        assert counts.weight is not None
-        rows = counts.weight.astype(np.int64)
-        return replace(counts, given=rows, covered=rows, weight=None, square=None)
-
-
-def numbered(column: tuple[list[Any], Ints], place: Mapping[Any, int]) -> Ints:
-    """The place of each line's value, of a column by number."""
-    names, numbers = column
-    return np.array([place[name] for name in names], np.int64)[numbers]
-
-
 def counted(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str] = ()) -> dict[Any, Counts | Profile]:
     """The rows counted, all of them under None, or those of each population by the values of other columns.
 
     Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
-    are few in columns side by side, else in sorted lists. Rules and codes come back whole: two texts may be one rule.
+    are few in columns side by side, else in sorted lists.
     """
-    if isinstance(rows.kind, SPELLED):
-        return _count_spelled(rows, labels, by)
     table, label, n = rows.table, rows.table["label"], sum(labels.values())
     plain = all(isinstance(value, str | bool | int | float | None) for value in labels)
     if plain and len(labels) <= _FEW and not label.type().is_unknown():
@@ -201,16 +147,6 @@ def counted(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str] = ()) 
     return found
 
 
-def _count_spelled(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str]) -> dict[Any, Counts | Profile]:
-    kinds = FetchedKinds.of(rows, Same(), by, _MOST_RULES)
-    if kinds is None:
-        raise BadInput(f"The log has more than {_MOST_RULES:,} different {rows.kind.what}: audit a part of it.")
-    if not by:
-        refuse_change(sum(labels.values()), int(kinds.rows.sum()))
-    names = kinds.populations[0]
-    return {name: kinds.counts(names.index(name)) for name in in_order(names)}
-
-
 def _labels_by(rows: KeyedRows, by: Sequence[str]) -> dict[Any, dict[Any, int]]:
     """The labels of each population."""
     answer = fetch(rows.table.group_by([*by, "label"]).aggregate(given=rows.table.count()))
@@ -223,55 +159,87 @@ def _labels_by(rows: KeyedRows, by: Sequence[str]) -> dict[Any, dict[Any, int]]:
     return parts
 
 
-_PER_ROW = 200  # bytes of a row, with what is computed of it
-
-
 @dataclass(frozen=True, eq=False)
-class FetchedRows:
-    """The rows of a log whose predictions are numbers, or that belong to clusters, or that have weights.
+class Cells:
+    """How many rows of a log have which explanation, prediction, cluster, weight and population, a line for each.
 
     Attributes
     ----------
-    kinds : FetchedKinds
-        The kinds of rows that there are.
-    codes : array
-        The explanation of each kind, by number.
+    lines : pyarrow.Table
+        The columns of the log that tell them apart.
+    codes : (k,) array
+        The explanation of each, by number.
     distinct : Explanations
         The different explanations.
-    sample : Sample
-        Every row, with its explanation by number.
-    group : (n,) array
-        Which of the populations each row is of.
+    predictions : list and (k,) array
+        The different ones, and which of them each has; so are `clusters`.
+    populations : list
+        Their names, in order; None alone if no columns name any.
+    group : (k,) array
+        The population of each, by number.
+    rows : (k,) array
+        How many rows each stands for.
     """
 
-    kinds: FetchedKinds
+    lines: Any
     codes: Ints
     distinct: Explanations
-    sample: Sample
+    predictions: tuple[list[Any], Ints]
+    clusters: tuple[list[Any], Ints] | None
+    populations: list[Any]
     group: Ints
+    rows: Ints
+    weights: Floats | None
+    agreement: Agreement
 
     @classmethod
-    def of(cls, rows: KeyedRows, n: int, agreement: Agreement, by: Sequence[str] = ()) -> "FetchedRows":
-        """The n rows of a log, with populations by these columns."""
-        what = "predicted numbers" if agreement.of_numbers else "clusters" if rows.clustered else "weights"
-        need(_PER_ROW * n, f"{n:,} rows with {what}", "audit a part of the log")
-        kinds = FetchedKinds.of(rows, agreement, by, most=n)
-        if kinds is None:
-            raise changed(f"{n:,} rows at first, more later")
-        codes, first = kinds.explanations.group()
-        values, place = kinds.predicted
-        labels = np.array(values, np.float64) if agreement.of_numbers else with_missing(as_array(values))
-        clusters = None if kinds.clusters is None else np.repeat(kinds.clusters[1], kinds.rows)
-        weights = None if kinds.weights is None else np.repeat(kinds.weights, kinds.rows)
-        group, key, predicted = (np.repeat(each, kinds.rows) for each in (kinds.populations[1], codes, place))
-        sample = Sample(Plain(key), labels[predicted], clusters=clusters, weights=weights, agreement=agreement)
-        return cls(kinds, codes, kinds.explanations.take(first), sample, group)
+    def of(cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = (), most: int = MOST) -> "Cells | None":
+        """The cells of rows, with populations by these columns; None if they are more than can be fetched."""
+        predicted = rows.predicted if agreement.of_numbers else ["label"]
+        units = [name for name in (CLUSTER, WEIGHT) if name in rows.table.columns]
+        grouped = rows.table.group_by([*by, *rows.keys, *predicted, *units]).aggregate(given=rows.table.count())
+        lines = fetch(grouped.limit(most + 1))
+        if lines.num_rows > most:
+            return None
+        lines = in_fixed_order(lines)
+        explanations, (names, place) = rows.read(lines), coded(lines, by)
+        codes, first = explanations.group()
+        populations = in_order(names)
+        return cls(
+            lines,
+            codes,
+            explanations.take(first),
+            coded(lines, predicted),
+            coded(lines, [CLUSTER]) if rows.clustered else None,
+            populations,
+            np.array([populations.index(name) for name in names], np.int64)[place],
+            numbers_of(lines, "given"),
+            rows.weights(lines),
+            agreement,
+        )
+
+    @cached_property
+    def labels(self) -> Array:
+        """The prediction of each."""
+        return _labels(self.predictions[0], self.agreement)[self.predictions[1]]
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Every row, with its explanation by number."""
+        row = np.repeat(np.arange(len(self.rows)), self.rows)
+        clusters = None if self.clusters is None else self.clusters[1][row]
+        weights = None if self.weights is None else self.weights[row]
+        labels = self.labels[row]
+        return Sample(Plain(self.codes[row]), labels, clusters=clusters, weights=weights, agreement=self.agreement)
 
     @property
-    def parts(self) -> dict[Any, Sample]:
-        """The rows of each population; all of them under None if there are no columns that name populations."""
-        names = self.kinds.populations[0]
-        return {name: self.sample.take(np.flatnonzero(self.group == number)) for number, name in enumerate(names)}
+    def parts(self) -> dict[Any, Counts | Sample]:
+        """The rows of each population: counts of labels, all that is known of numbers, clusters and weights."""
+        members = {name: np.flatnonzero(self.group == number) for number, name in enumerate(self.populations)}
+        if not self.agreement.of_numbers and self.clusters is None and self.weights is None:
+            return {name: self.named(self._numbered(cells)) for name, cells in members.items()}
+        group = np.repeat(self.group, self.rows)
+        return {name: self.sample.take(np.flatnonzero(group == number)) for number, name in enumerate(members)}
 
     @cached_property
     def counts(self) -> Counts:
@@ -281,7 +249,15 @@ class FetchedRows:
     @cached_property
     def numbered(self) -> Counts:
         """The same with explanations by number."""
-        return count_rows(replace(self.sample, clusters=None, weights=None))
+        return self._numbered(np.arange(len(self.rows)))
+
+    def _numbered(self, cells: Ints) -> Counts:
+        rows = self.rows[cells].astype(np.float64)
+        sample = Sample(Plain(self.codes[cells]), self.labels[cells], weights=rows, agreement=self.agreement)
+        counts = count_rows(sample)
+        assert counts.weight is not None
+        given = counts.weight.astype(np.int64)
+        return replace(counts, given=given, covered=given, weight=None, square=None)
 
     def named(self, counts: Counts) -> Counts:
         """Counts of rows whose explanations are numbered, with the explanations themselves."""
@@ -289,33 +265,45 @@ class FetchedRows:
         return replace(counts, source=self.distinct.take(numbers), chosen=None)
 
 
-def beside(
-    parts: Sequence[tuple[FetchedKinds, Mapping[Any, int]]],
-    agreement: Agreement,
-    notes: tuple[str, ...],
-    confidence: float,
-) -> Beside:
-    """Groups of one log or of several, each with the numbers of its populations, beside everybody."""
-    kinds = [part for part, _ in parts]
-    explanations = join_all([part.explanations for part in kinds])
-    codes, first = explanations.group()
-    groups = np.concatenate([numbered(part.populations, group) for part, group in parts])
-    values = [value for part in kinds for value in part.predicted[0]]
-    before = np.cumsum([0, *(len(part.predicted[0]) for part in kinds)])
-    predicted = np.concatenate([part.predicted[1] + start for part, start in zip(kinds, before, strict=False)])
-    labels = np.array(values, np.float64) if agreement.of_numbers else with_missing(as_array(values))
-    rows, clusters = np.concatenate([part.rows for part in kinds]), None
-    owners = [part.clusters for part in kinds if part.clusters is not None]
-    if len(owners) == len(kinds):
-        names = dict.fromkeys(name for known, _ in owners for name in known)
-        clusters = np.concatenate([numbered(each, {name: j for j, name in enumerate(names)}) for each in owners])
-    sample = Sample(Plain(codes), labels[predicted], clusters=clusters, agreement=agreement)
+def _labels(values: Sequence[Any], agreement: Agreement) -> Array:
+    """Predictions as numbers, or as labels of which missing is one."""
+    return np.array(values, np.float64) if agreement.of_numbers else with_missing(as_array(values))
+
+
+def beside(parts: Sequence[Cells], notes: tuple[str, ...], confidence: float) -> Beside | None:
+    """The populations of one log or of several, one log's after another's, beside everybody.
+
+    None if explanations or labels of two logs differ in kind.
+    """
+    agreement, values, predicted, groups = parts[0].agreement, [], [], []
+    texts = {frozenset(isinstance(label, str) for label in part.predictions[0] if label is not None) for part in parts}
+    try:
+        explanations = join_all([part.distinct for part in parts])
+    except Incompatible:  # a feature that one of the logs never names
+        return None
+    if len(texts) > 1:
+        return None
+    known, first = explanations.group()
+    codes, start, before = [], 0, 0
+    for part in parts:
+        codes.append(known[start : start + len(part.distinct)][part.codes])
+        predicted.append(part.predictions[1] + len(values))
+        groups.append(part.group + before)
+        start, before = start + len(part.distinct), before + len(part.populations)
+        values += part.predictions[0]
+    rows, clusters = np.concatenate([part.rows for part in parts]), None
+    owners = [part.clusters for part in parts if part.clusters is not None]
+    if len(owners) == len(parts):
+        place = {name: number for number, name in enumerate(dict.fromkeys(name for held, _ in owners for name in held))}
+        clusters = np.concatenate([np.array([place[name] for name in held])[number] for held, number in owners])
+    labels = _labels(values, agreement)[np.concatenate(predicted)]
+    sample = Sample(Plain(np.concatenate(codes)), labels, clusters=clusters, agreement=agreement)
     if clusters is not None and sizes_matter(sample.take(np.repeat(np.arange(len(rows)), rows))):
         notes = (*notes, BY_PREDICTION)
     return Beside(
         notes,
         confidence,
-        kinds=Kinds.of(sample, groups, rows),
+        kinds=Kinds.of(sample, np.concatenate(groups), rows),
         labels=sample.numbered_labels[0],
         distinct=explanations.take(first),
         agreement=agreement,

@@ -121,9 +121,8 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
         return None, {}
     features: Any = [DOCUMENT]
     if not words:
-        counts: Any = measured.consistency.counts
-        rules: Any = counts.explanations if measured.fetched is None else measured.fetched.distinct
-        features = rules_by_feature(rules)[0]
+        assert measured.cells is not None
+        features = rules_by_feature(measured.cells.distinct)[0]  # type: ignore[arg-type]
     inputs = {feature: settings.get("inputs", {}).get(feature, feature) for feature in features}
     held = [name for name in log.others if name not in log.ids]
     for column in (column for column in inputs.values() if column not in held):

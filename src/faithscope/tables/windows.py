@@ -27,7 +27,7 @@ from faithscope.sinks.card import Table
 from faithscope.tables.engine.answers import fetch, is_missing, refuse_missing, scan
 from faithscope.tables.engine.engines import DAY, Expression, engine_of, floor_to
 from faithscope.tables.log.rows import KeyedRows
-from faithscope.tables.measured_log import CountedRows, MeasuredLog
+from faithscope.tables.measured_log import MeasuredLog
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -253,19 +253,12 @@ def over_time(
         table = rows.table.filter(~is_missing(rows.table["moment"]))
         return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
 
-    spread = isinstance(measured.agreement, Spread)  # whose estimates are shares of the variance of all windows
-
-    def within(rows: KeyedRows) -> tuple[dict[Any, CountedRows], list[Estimate]]:
-        """The windows by number, and each among itself."""
-        parts = measured.parts(rows, ("window",), seen.missing.get(column, 0))
-        asked = measured.beside(rows, ("window",), list(parts)) if spread else None
-        return parts, measured.among(parts, asked)
-
-    rows = windowed()
-    parts, among = within(rows)
-    if len(parts) > _MOST_WINDOWS:
-        raise BadInput(f"every={every!r} gives {len(parts):,} windows: choose a longer one.")
-    estimates = dict(zip(map(width.start, parts), among, strict=True))
+    holes, rows = seen.missing.get(column, 0), windowed()
+    parts = measured.parts(rows, ("window",), holes)
+    if len(parts.counts) > _MOST_WINDOWS:
+        raise BadInput(f"every={every!r} gives {len(parts.counts):,} windows: choose a longer one.")
+    numbers, among = list(parts.counts), parts.among
+    estimates = dict(zip(map(width.start, numbers), among, strict=True))
     starts, first, other = list(estimates), 1, None
     if isinstance(reference, MeasuredLog):
         other, first, base, against = reference, 0, reference.consistency, reference.log.source.name
@@ -275,20 +268,20 @@ def over_time(
         raise BadInput(f"against={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
     else:
         first, against = reference, f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
-        begin, *_, end = list(parts)[:reference]
+        begin, *_, end = numbers[:reference]
         window = rows.table["window"]
         together = rows.table.mutate(window=(window <= end).ifelse(begin, window))
-        base = within(replace(rows, table=together))[1][0]
+        base = measured.parts(replace(rows, table=together), ("window",), holes).among[0]
     found = Windows(every, estimates, base, against, first)
-    beside = None if spread else measured.beside(rows, ("window",), list(parts), other)
-    if beside is not None:
-        answered = beside.answered_by(range(first) if first else [len(parts)])
+    beside = parts.beside if other is None else measured.beside_reference(parts.cells, other)
+    if beside is not None and not isinstance(measured.agreement, Spread):  # whose variance is that of all windows
+        answered = beside.answered_by(range(first) if first else [len(numbers)])
         asking = {start: answered.estimate(number) for number, start in enumerate(estimates)}
         found = replace(found, estimates=asking, among=found, _apart=answered.checked_difference)
     if not by:
         return found
     names = {f"p{j}": name for j, name in enumerate(by)}
-    missing = measured.n - sum(counts.n for counts in parts.values()) + measured.missing(by)
+    missing = measured.n - parts.n + measured.missing(by)
     title = crossed_name([*by, f"windows of {every}"])
     crossed = measured.populations(
         windowed(names), (*names, "window"), missing, title, lambda group: (*group[:-1], width.start(group[-1]))
