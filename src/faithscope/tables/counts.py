@@ -12,13 +12,14 @@ from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.kept import sizes_matter
 from faithscope.counting.profile import Profile
-from faithscope.errors import BadInput, Incompatible
+from faithscope.errors import BadInput, Incompatible, TooLarge
 from faithscope.explanations.base import Explanations, join_all
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.labels import refuse_numbers, to_keys
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside
+from faithscope.runtime.memory import available
 from faithscope.sample import Sample, number_labels
 from faithscope.tables.engine.answers import (
     as_array,
@@ -33,8 +34,8 @@ from faithscope.tables.engine.engines import Table, literal
 from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows
 from faithscope.tables.sources.source import changed, refuse_change
 
-MOST = 3_000_000  # cells that are fetched
-ALL = 2**31 - 2  # Spark takes no larger limit
+_ALL = 2**31 - 2  # Spark takes no larger limit
+_PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
 _ENDS = ("min", "max")
@@ -102,8 +103,8 @@ def cells(rows: KeyedRows, by: Sequence[str] = ()) -> Table:
     return table.group_by([*by, *rows.keys, "label"]).aggregate(given=table.count())
 
 
-def counted(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str] = ()) -> dict[Any, Counts | Profile]:
-    """The rows counted, all of them under None, or those of each population by the values of other columns.
+def counted(rows: KeyedRows, labels: Mapping[Any, int]) -> Profile:
+    """The rows counted where they are.
 
     Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
     are few in columns side by side, else in sorted lists.
@@ -116,47 +117,24 @@ def counted(rows: KeyedRows, labels: Mapping[Any, int], by: Sequence[str] = ()) 
             is_it = label.isnull() if value is None else label == literal(value)
             # Never null, since an engine may sum nothing but nulls to null.
             counts[f"n{j}"] = table.count(where=is_it.coalesce(False) if None in labels else is_it)
-        groups = table.group_by([*by, *rows.keys]).aggregate(**counts)
-        answer = fetch(groups.group_by([*by, *counts]).aggregate(times=groups.count()))
+        groups = table.group_by(rows.keys).aggregate(**counts)
+        answer = fetch(groups.group_by(list(counts)).aggregate(times=groups.count()))
         cell = np.column_stack([numbers_of(answer, name) for name in counts])
         which, place = np.nonzero(cell)
         given, times = cell[which, place], numbers_of(answer, "times")
-        if not cell.any(axis=1).all() or (not by and (cell.T @ times).tolist() != list(labels.values())):
+        if not cell.any(axis=1).all() or (cell.T @ times).tolist() != list(labels.values()):
             raise changed(f"{n:,} rows at first, {cell.sum(axis=1) @ times:,} of the same labels later")
     else:
-        groups = cells(rows, by)
-        groups = groups.group_by([*by, *rows.keys]).aggregate(given=groups["given"].collect())
+        groups = cells(rows)
+        groups = groups.group_by(rows.keys).aggregate(given=groups["given"].collect())
         groups = groups.mutate(given=groups["given"].sort())
-        answer = fetch(groups.group_by([*by, "given"]).aggregate(times=groups.count()))
+        answer = fetch(groups.group_by("given").aggregate(times=groups.count()))
         lists = answer.column("given").combine_chunks()
         which = np.repeat(np.arange(len(lists)), np.asarray(lists.value_lengths()))
         given, times = np.asarray(lists.flatten()).astype(np.int64), numbers_of(answer, "times")
-    names, place = coded(answer, by)
-    known: dict[Any, Mapping[Any, int]] = {None: labels}
-    if by:
-        known = dict(_labels_by(rows, by))
-        refuse_change(sum(sum(part.values()) for part in known.values()), int(given @ times[which]))
-    found: dict[Any, Counts | Profile] = {}
-    for name in in_order(names):
-        chosen, part = place == names.index(name), known.get(name, {})
-        inside = chosen[which]
-        group = (np.cumsum(chosen) - 1)[which[inside]]
-        refuse_change(sum(part.values()), int(given[inside] @ times[chosen][group]))
-        profile = Profile.of_groups(group, given[inside], times[chosen], np.array([*part.values()], np.int64))
-        found[name] = replace(profile, labels=tuple(part))
-    return found
-
-
-def _labels_by(rows: KeyedRows, by: Sequence[str]) -> dict[Any, dict[Any, int]]:
-    """The labels of each population."""
-    answer = fetch(rows.table.group_by([*by, "label"]).aggregate(given=rows.table.count()))
-    parts: dict[Any, dict[Any, int]] = {}
-    names, place = coded(answer, by)
-    lines = [(names[number], label) for number, label in zip(place, answer.column("label").to_pylist(), strict=True)]
-    refuse_alike(lines)
-    for (name, label), given in zip(lines, answer.column("given").to_pylist(), strict=True):
-        parts.setdefault(name, {})[label] = given
-    return parts
+        refuse_change(n, int(given @ times[which]))
+    profile = Profile.of_groups(which, given, times, np.array([*labels.values()], np.int64))
+    return replace(profile, labels=tuple(labels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,26 +171,30 @@ class Cells:
     agreement: Agreement
 
     @classmethod
-    def of(cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = (), most: int = MOST) -> "Cells | None":
-        """The cells of rows, with populations by these columns; None if they are more than can be fetched."""
+    def of(cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = ()) -> "Cells":
+        """The cells of rows, with populations by these columns; raises if they do not fit in memory."""
         predicted = rows.predicted if agreement.of_numbers else ["label"]
         units = [name for name in (CLUSTER, WEIGHT) if name in rows.table.columns]
-        grouped = rows.table.group_by([*by, *rows.keys, *predicted, *units]).aggregate(given=rows.table.count())
-        lines = fetch(grouped.limit(most + 1))
+        names = [*by, *rows.keys, *predicted, *units]
+        most = int(min(_ALL, available() / (_PER_VALUE * len(names))))
+        lines = fetch(rows.table.group_by(names).aggregate(given=rows.table.count()).limit(most + 1))
         if lines.num_rows > most:
-            return None
+            raise TooLarge(
+                f"More than {most:,} different {rows.kind.what}, with their predictions and populations, do not fit in "
+                "memory: audit a part of the log."
+            )
         lines = in_fixed_order(lines)
-        explanations, (names, place) = rows.read(lines), coded(lines, by)
+        explanations, (members, place) = rows.read(lines), coded(lines, by)
         codes, first = explanations.group()
-        populations = in_order(names)
+        order = {name: number for number, name in enumerate(in_order(members))}
         return cls(
             lines,
             codes,
             explanations.take(first),
             coded(lines, predicted),
             coded(lines, [CLUSTER]) if rows.clustered else None,
-            populations,
-            np.array([populations.index(name) for name in names], np.int64)[place],
+            list(order),
+            np.array([order[name] for name in members], np.int64)[place],
             numbers_of(lines, "given"),
             rows.weights(lines),
             agreement,
@@ -235,11 +217,16 @@ class Cells:
     @property
     def parts(self) -> dict[Any, Counts | Sample]:
         """The rows of each population: counts of labels, all that is known of numbers, clusters and weights."""
-        members = {name: np.flatnonzero(self.group == number) for number, name in enumerate(self.populations)}
         if not self.agreement.of_numbers and self.clusters is None and self.weights is None:
-            return {name: self.named(self._numbered(cells)) for name, cells in members.items()}
-        group = np.repeat(self.group, self.rows)
-        return {name: self.sample.take(np.flatnonzero(group == number)) for number, name in enumerate(members)}
+            parts = (self.named(self._numbered(cells)) for cells in self._members(self.group))
+        else:
+            parts = (self.sample.take(rows) for rows in self._members(np.repeat(self.group, self.rows)))
+        return dict(zip(self.populations, parts, strict=True))
+
+    def _members(self, group: Ints) -> list[Ints]:
+        """The places of each population, in order."""
+        times = np.bincount(group, minlength=len(self.populations))
+        return np.split(np.argsort(group, kind="stable"), np.cumsum(times)[:-1])
 
     @cached_property
     def counts(self) -> Counts:

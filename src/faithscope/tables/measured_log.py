@@ -1,6 +1,6 @@
 """Estimates from a log: of all rows, or of rows by the values of other columns."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,7 +27,7 @@ from faithscope.measures.notes import given_code_note
 from faithscope.notes import of_kind
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample, repeated_note, weightless_note
-from faithscope.tables.counts import ALL, MOST, Cells, beside, counted, read_labels
+from faithscope.tables.counts import Cells, beside, counted, read_labels
 from faithscope.tables.engine.answers import (
     column,
     dropped_note,
@@ -105,7 +105,7 @@ class MeasuredLog:
             if isinstance(whole.counts, Counts):
                 whole = replace(whole, counts=cells.named(whole.counts))
         else:
-            whole = self.estimate(counted(self.rows, self.labels)[None] if cells is None else cells.counts)
+            whole = self.estimate(counted(self.rows, self.labels) if cells is None else cells.counts)
         if whole.clusters == 1 and whole.n > 1:
             raise BadInput(
                 f"All {whole.n:,} rows are of one cluster in column {log.clusters[0]!r}, so none can be checked "
@@ -176,24 +176,19 @@ class MeasuredLog:
         if not self._by_row and not isinstance(self.rows.kind, SPELLED):
             return None
         cells = self.fetched(self.rows)
-        refuse_change(self.n, 0 if cells is None else int(cells.rows.sum()))
+        refuse_change(self.n, int(cells.rows.sum()))
         return cells
 
-    def fetched(self, rows: KeyedRows, by: Sequence[str] = ()) -> Cells | None:
-        """Rows by population in memory; None if engines count them, and they are too many to be fetched."""
+    def fetched(self, rows: KeyedRows, by: Sequence[str] = ()) -> Cells:
+        """Rows by population in memory."""
         if self._by_row:
             what = "predicted numbers" if self.agreement.of_numbers else "clusters" if rows.clustered else "weights"
             need(_PER_ROW * self.n, f"{self.n:,} rows with {what}", "audit a part of the log")
-            return Cells.of(rows, self.agreement, by, ALL)
-        cells = Cells.of(rows, self.agreement, by)
-        if cells is None and isinstance(rows.kind, SPELLED):
-            raise BadInput(f"The log has more than {MOST:,} different {rows.kind.what}: audit a part of it.")
-        return cells
+        return Cells.of(rows, self.agreement, by)
 
     def parts(self, rows: KeyedRows, by: Sequence[str], missing: int) -> "Parts":
         """The rows by other columns, in which at most so many rows are missing a value."""
-        cells = self.fetched(rows, by)
-        found = Parts(self, cells, counted(rows, self.labels, by) if cells is None else cells.parts)
+        found = Parts(self, self.fetched(rows, by))
         if not self.n - missing <= found.n <= self.n:
             raise changed(f"{self.n:,} rows at first, {found.n:,} later")
         return found
@@ -250,28 +245,25 @@ class MeasuredLog:
             What a population is called.
         """
         parts = self.parts(rows, by, missing)
-        if len(parts.counts) > _MOST_GROUPS:
+        names = parts.cells.populations
+        if len(names) > _MOST_GROUPS:
             raise BadInput(
-                f"{title} gives {len(parts.counts):,} populations, more than {_MOST_GROUPS:,}: bin the values first, "
-                "such as with pd.cut or width_bucket."
+                f"{title} gives {len(names):,} populations, more than {_MOST_GROUPS:,}: bin the values first, such as "
+                "with pd.cut or width_bucket."
             )
-        among = Populations(dict(zip(map(named, parts.counts), parts.among, strict=True)), title)
-        found = parts.beside
-        if found is None:
-            return among
-        estimates = {name: found.estimate(number) for number, name in enumerate(among.estimates)}
+        groups, found = list(map(named, names)), parts.beside
+        among = Populations(dict(zip(groups, parts.among, strict=True)), title)
+        estimates = {name: found.estimate(number) for number, name in enumerate(groups)}
         return Populations(estimates, title, among=among, _apart=found.difference)
 
-    def beside_reference(self, cells: Cells | None, reference: "MeasuredLog") -> Beside | None:
+    def beside_reference(self, cells: Cells, reference: "MeasuredLog") -> Beside | None:
         """These populations of the log, and then the rows of another log as one more, beside everybody.
 
-        None if too much had to be fetched, if explanations or labels of the logs differ in kind, and by `Spread` or
-        with weights.
+        None if explanations or labels of the logs differ in kind, and by `Spread` or with weights.
         """
-        if cells is None or isinstance(self.agreement, Spread) or self.log.weights:
+        if isinstance(self.agreement, Spread) or self.log.weights:
             return None
-        other = reference.cells or reference.fetched(reference.rows)
-        return None if other is None else self._beside(cells, other)
+        return self._beside(cells, reference.cells or reference.fetched(reference.rows))
 
     def _beside(self, *parts: Cells) -> Beside | None:
         options = self.log.options
@@ -281,32 +273,33 @@ class MeasuredLog:
 
 @dataclass(frozen=True)
 class Parts:
-    """The rows of a log by population: counted, and in memory unless they are too many."""
+    """The rows of a log by population."""
 
     measured: MeasuredLog
-    cells: Cells | None
-    counts: Mapping[Any, CountedRows]
+    cells: Cells
 
     @property
     def n(self) -> int:
         """Rows of all populations."""
-        return sum(int(counts.n) for counts in self.counts.values())
+        return int(self.cells.rows.sum())
 
     @cached_property
-    def beside(self) -> Beside | None:
-        """The populations, in order, beside everybody; None if the rows are too many to be fetched."""
+    def beside(self) -> Beside:
+        """The populations, in order, beside everybody."""
         cells, log = self.cells, self.measured.log
-        if cells is None or not (cells.agreement.of_numbers or log.weights):
-            return None if cells is None else self.measured._beside(cells)
-        asking = replace(cells.sample, askers=np.repeat(cells.group, cells.rows))
-        return Beside.of(asking, log.options.confidence, log.options.interval)
+        if cells.agreement.of_numbers or log.weights:
+            asking = replace(cells.sample, askers=np.repeat(cells.group, cells.rows))
+            return Beside.of(asking, log.options.confidence, log.options.interval)
+        found = self.measured._beside(cells)
+        assert found is not None
+        return found
 
     @cached_property
     def among(self) -> list[Estimate]:
         """The estimates of populations among themselves: by `Spread`, shares of the variance of all rows."""
         spread = self.beside if isinstance(self.measured.agreement, Spread) else None
-        known = [None if spread is None else spread.among(number) for number in range(len(self.counts))]
-        return [one or self.measured.estimate(rows) for one, rows in zip(known, self.counts.values(), strict=True)]
+        parts = enumerate(self.cells.parts.values())
+        return [(spread and spread.among(number)) or self.measured.estimate(rows) for number, rows in parts]
 
 
 _FEW = 50_000  # rows that are all compared; of more, a sixteenth

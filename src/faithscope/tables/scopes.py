@@ -26,7 +26,7 @@ from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_suf
 from faithscope.notes import Note, doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.runtime.memory import need
-from faithscope.sample import Sample
+from faithscope.sample import Sample, number_labels
 from faithscope.tables.engine.answers import (
     Column,
     as_array,
@@ -209,11 +209,7 @@ class LogRows(NamedTuple):
 
     def sample(self, agreement: Agreement) -> Sample:
         """The rows, with their clusters by number."""
-        clusters = None
-        if self.clusters is not None:
-            owners = self.clusters.tolist()
-            numbers = {name: number for number, name in enumerate(dict.fromkeys(owners))}
-            clusters = np.array([numbers[name] for name in owners])
+        clusters = None if self.clusters is None else number_labels(self.clusters)[1]
         labels, weights = agreement.read(self.predictions), self.weights
         return Sample(self.explanations, labels, self.X, clusters=clusters, weights=weights, agreement=agreement)
 

@@ -8,6 +8,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from faithscope.agreements import Spread
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_flag
@@ -27,7 +29,7 @@ from faithscope.sinks.card import Table
 from faithscope.tables.engine.answers import fetch, is_missing, refuse_missing, scan
 from faithscope.tables.engine.engines import DAY, Expression, engine_of, floor_to
 from faithscope.tables.log.rows import KeyedRows
-from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.measured_log import MeasuredLog, Parts
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -253,11 +255,11 @@ def over_time(
         table = rows.table.filter(~is_missing(rows.table["moment"]))
         return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
 
-    holes, rows = seen.missing.get(column, 0), windowed()
-    parts = measured.parts(rows, ("window",), holes)
-    if len(parts.counts) > _MOST_WINDOWS:
-        raise BadInput(f"every={every!r} gives {len(parts.counts):,} windows: choose a longer one.")
-    numbers, among = list(parts.counts), parts.among
+    parts = measured.parts(windowed(), ("window",), seen.missing.get(column, 0))
+    numbers = parts.cells.populations
+    if len(numbers) > _MOST_WINDOWS:
+        raise BadInput(f"every={every!r} gives {len(numbers):,} windows: choose a longer one.")
+    among = parts.among
     estimates = dict(zip(map(width.start, numbers), among, strict=True))
     starts, first, other = list(estimates), 1, None
     if isinstance(reference, MeasuredLog):
@@ -268,10 +270,9 @@ def over_time(
         raise BadInput(f"against={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
     else:
         first, against = reference, f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
-        begin, *_, end = numbers[:reference]
-        window = rows.table["window"]
-        together = rows.table.mutate(window=(window <= end).ifelse(begin, window))
-        base = measured.parts(replace(rows, table=together), ("window",), holes).among[0]
+        cells = parts.cells
+        group = np.maximum(cells.group - (reference - 1), 0)
+        base = Parts(measured, replace(cells, populations=numbers[reference - 1 :], group=group)).among[0]
     found = Windows(every, estimates, base, against, first)
     beside = parts.beside if other is None else measured.beside_reference(parts.cells, other)
     if beside is not None and not isinstance(measured.agreement, Spread):  # whose variance is that of all windows

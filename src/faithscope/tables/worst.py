@@ -14,7 +14,7 @@ from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import counterexamples, stranger_pairs
 from faithscope.sample import Sample
-from faithscope.tables.counts import ALL, Cells, cells
+from faithscope.tables.counts import Cells, cells
 from faithscope.tables.engine.answers import coded, fetch, predictions_of, shown
 from faithscope.tables.engine.engines import Expression, Table, engine_of, literal
 from faithscope.tables.log.rows import CLUSTER, KeyedRows
@@ -73,8 +73,7 @@ def worst_counts(measured: MeasuredLog, k: int | None) -> Counts:
     cells, rows = measured.cells, measured.rows
     if cells is None:
         worst = rows if k is None else replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys))
-        cells = Cells.of(worst, measured.agreement, most=ALL)
-        assert cells is not None
+        cells = Cells.of(worst, measured.agreement)
     return cells.counts
 
 
