@@ -25,9 +25,9 @@ from faithscope.tables.engine.answers import (
     as_array,
     coded,
     fetch,
-    fetch_line,
     in_fixed_order,
     numbers_of,
+    row_count,
     with_missing,
 )
 from faithscope.tables.engine.engines import Table, literal
@@ -38,7 +38,6 @@ _ALL = 2**31 - 2  # Spark takes no larger limit
 _PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
-_ENDS = ("min", "max")
 _INSTEAD = (
     "pass agreement=fs.Spread() or fs.Close(eps), on the command line --agreement spread, or a column of labels or bins"
 )
@@ -47,13 +46,11 @@ _INSTEAD = (
 def read_labels(rows: KeyedRows) -> dict[Any, int]:
     """How many rows have each label, None for missing; refuses numbers that are nearly all different.
 
-    Of predictions that are meant as numbers, too many to be listed, the ends of each column in place of labels.
+    Of predictions that are meant as numbers, too many to be listed, all of them under None.
     """
     table = rows.table
     if "label" not in table.columns:
-        ends = {f"{end}{j}": getattr(table[name], end)() for j, name in enumerate(rows.predicted) for end in _ENDS}
-        line = fetch_line(table.aggregate(n=table.count(), **ends))
-        return {tuple(line[end] for end in ends): line["n"]}
+        return {None: row_count(table)}
     answer = fetch(table.group_by("label").aggregate(given=table.count()).limit(_MOST_LABELS + 1))
     values, given = answer.column("label").to_pylist(), numbers_of(answer, "given")
     if len(values) > _MOST_LABELS:
@@ -218,7 +215,7 @@ class Cells:
     def parts(self) -> dict[Any, Counts | Sample]:
         """The rows of each population: counts of labels, all that is known of numbers, clusters and weights."""
         if not self.agreement.of_numbers and self.clusters is None and self.weights is None:
-            parts = (self.named(self._numbered(cells)) for cells in self._members(self.group))
+            parts: Any = (self.named(self._numbered(cells)) for cells in self._members(self.group))
         else:
             parts = (self.sample.take(rows) for rows in self._members(np.repeat(self.group, self.rows)))
         return dict(zip(self.populations, parts, strict=True))
@@ -262,7 +259,7 @@ def beside(parts: Sequence[Cells], notes: tuple[str, ...], confidence: float) ->
 
     None if explanations or labels of two logs differ in kind.
     """
-    agreement, values, predicted, groups = parts[0].agreement, [], [], []
+    agreement, values = parts[0].agreement, list[Any]()
     texts = {frozenset(isinstance(label, str) for label in part.predictions[0] if label is not None) for part in parts}
     try:
         explanations = join_all([part.distinct for part in parts])
@@ -271,7 +268,7 @@ def beside(parts: Sequence[Cells], notes: tuple[str, ...], confidence: float) ->
     if len(texts) > 1:
         return None
     known, first = explanations.group()
-    codes, start, before = [], 0, 0
+    codes, predicted, groups, start, before = list[Ints](), list[Ints](), list[Ints](), 0, 0
     for part in parts:
         codes.append(known[start : start + len(part.distinct)][part.codes])
         predicted.append(part.predictions[1] + len(values))

@@ -23,7 +23,7 @@ from faithscope.measures.comparing.populations import Populations, measure_group
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
-from faithscope.measures.notes import given_code_note
+from faithscope.measures.notes import given_code_notes
 from faithscope.notes import of_kind
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample, repeated_note, weightless_note
@@ -85,7 +85,7 @@ class MeasuredLog:
 
     @cached_property
     def labels(self) -> dict[Any, int]:
-        """How many rows have each label; of numbers, how many there are of all, under their ends."""
+        """How many rows have each label; of numbers, how many there are, under None."""
         labels = read_labels(self.rows)
         if not any(labels.values()):
             raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
@@ -112,11 +112,9 @@ class MeasuredLog:
                 "against another: name another column, or leave clusters away if rows are independent."
             )
         notes = list(repeat_notes(log, whole, self.total))
-        counts = whole.counts
-        if isinstance(log.kind, CodeColumns) and isinstance(counts, Counts) and not self.agreement.of_numbers:
-            coded = np.array(list(map(len, counts.explanations.values)))[counts.explanation] > 0  # type: ignore[attr-defined]
-            given, left = ([counts.labels[j] for j in np.unique(counts.label[has])] for has in (coded, ~coded))
-            notes += given_code_note(given, left)
+        if cells is not None and isinstance(log.kind, CodeColumns):
+            coded = Sample(cells.distinct.take(cells.codes), cells.labels, agreement=self.agreement)
+            notes += given_code_notes(coded)
         for step in steps(options.discretizer):  # what reason codes count against
             notes += step._facing(None) if isinstance(step, ReasonCodes) and reasons is None else ()
         whole = noted(whole, tuple(notes) if reasons is None else (*notes, *reasons.notes))
