@@ -1,13 +1,12 @@
 """Where explanations fail: those with most disagreeing pairs of rows, and rows that contradict them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import Agreement
 from faithscope.counting.counts import Counts
 from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Ints
@@ -15,9 +14,9 @@ from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import counterexamples, stranger_pairs
 from faithscope.sample import Sample
 from faithscope.tables.counts import Cells, cells
-from faithscope.tables.engine.answers import coded, fetch, predictions_of, shown
-from faithscope.tables.engine.engines import Expression, Table, engine_of, literal
-from faithscope.tables.log.rows import CLUSTER, KeyedRows
+from faithscope.tables.engine.answers import Column, coded, fetch, predictions_of, shown
+from faithscope.tables.engine.engines import Table, engine_of
+from faithscope.tables.log.rows import CLUSTER, SPELLED, KeyedRows
 from faithscope.tables.measured_log import MeasuredLog
 
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
@@ -94,14 +93,7 @@ class Examples(NamedTuple):
         columns = {name: shown(name, schema[name], nan_decimals=nan_decimals) for name in log.others}
         known = {name: column for name, column in columns.items() if column is not None}
         short = {f"x{j}": column for j, column in enumerate(known.values())}
-        worst = None if measured.cells is None else _worst_lines(measured.cells, k)
-        among = None
-        if log.stream is not None:
-            keys = list(measured.rows.keys)
-            among = fetch(_worst(measured.rows, k).select(*keys)) if worst is None else worst.select(keys)
-        rows = log.rows(shown=short, among=among)
-        chosen = _among(rows.table, _worst(rows, k), rows.keys) if worst is None else _as_lines(rows, worst)
-        answer = _some_rows(replace(rows, table=chosen), agreement, list(short))
+        answer, rows = _examples(measured, k, short)
         table = answer.select(list(short)).rename_columns(list(known))
         lists = table.to_pydict()
         counters = [name for name in lists if _COUNTER.search(name) and len(set(lists[name])) == answer.num_rows]
@@ -118,15 +110,41 @@ def apart(cells: Cells) -> Ints:
     return stranger_pairs(counts, sample, counts.explanations.locate(sample.explanations))
 
 
+def _examples(measured: MeasuredLog, k: int, shown: Mapping[str, Column]) -> tuple[Any, KeyedRows]:
+    """Some rows of the k worst explanations, with further columns; of numbers, one for each of the k farthest pairs."""
+    log, held, numbers = measured.log, measured.cells, measured.agreement.of_numbers
+    if held is not None and (numbers or isinstance(measured.rows.kind, SPELLED)):
+        worst, rows = _worst_cells(held, k), log.rows(shown=shown)
+        chosen = replace(rows, table=_alike(rows, held.lines.take(worst)))
+        answer = _some_rows(chosen, list(shown), 1 if numbers else _EXAMPLES)
+        codes = held.distinct.locate(rows.read(answer))
+        return answer.take(np.flatnonzero(np.isin(codes, held.codes[worst]))), rows
+    among = None if log.stream is None else fetch(_worst(measured.rows, k).select(*measured.rows.keys))
+    rows = log.rows(shown=shown, among=among)
+    chosen = replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys))
+    return _some_rows(chosen, list(shown), _EXAMPLES), rows
+
+
 def _worst(rows: KeyedRows, k: int) -> Table:
-    """The keys of the k explanations with most disagreeing pairs of rows, then most rows, as an expression."""
+    """The keys of the k explanations with most disagreeing pairs of rows, then most rows, as an expression.
+
+    If rows are clustered, only pairs of rows of different clusters count.
+    """
     import ibis
 
-    keys, table = list(rows.keys), cells(rows)
-    disagreeing = table["given"].sum() * table["given"].sum() - (table["given"] * table["given"]).sum()
-    ranked = table.group_by(keys).aggregate(
-        rows=table["given"].sum().cast("int64"), disagreeing=disagreeing.cast("int64")
-    )
+    keys = list(rows.keys)
+    if rows.clustered:
+        table = cells(rows, [CLUSTER])
+        given = table["given"].cast("float64")
+        total, owner, alike = (
+            given.sum().over(ibis.window(group_by=[*keys, *further])) for further in ([], [CLUSTER], ["label"])
+        )
+        table = table.mutate(apart=given * (total - owner - alike + given))
+        apart = table["apart"].sum()
+    else:  # of large logs a window takes long
+        table = cells(rows)
+        apart = table["given"].sum() * table["given"].sum() - (table["given"] * table["given"]).sum()
+    ranked = table.group_by(keys).aggregate(rows=table["given"].sum().cast("int64"), disagreeing=apart.cast("int64"))
     return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *keys]).limit(check_whole(k, "k"))
 
 
@@ -135,40 +153,34 @@ def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
     return table.semi_join(chosen, [table[key].identical_to(chosen[key]) for key in keys])
 
 
-def _worst_lines(held: Cells, k: int) -> Any:
-    """The cells of the k worst explanations; of numbers, those of the k pairs that are farthest apart."""
+def _worst_cells(held: Cells, k: int) -> Ints:
+    """The places of cells of the k worst explanations; of numbers, those of the k pairs that are farthest apart."""
+    if held.agreement.of_numbers:
+        found = counterexamples(held.numbered, held.sample, k)
+        rows = np.concatenate([found["row_a"], found["row_b"]])
+        return np.unique(np.repeat(np.arange(len(held.rows)), held.rows)[rows])
     numbers = held.numbered.explanations.key[0][:, 0]
-    if not held.agreement.of_numbers:
-        return held.lines.take(
-            np.flatnonzero(np.isin(held.codes, numbers[np.argsort(-apart(held), kind="stable")[:k]]))
-        )
-    found = counterexamples(held.numbered, held.sample, k)
-    rows = np.unique(np.concatenate([found["row_a"], found["row_b"]]))
-    return held.lines.take(np.unique(np.repeat(np.arange(len(held.rows)), held.rows)[rows]))
+    return np.flatnonzero(np.isin(held.codes, numbers[np.argsort(-apart(held), kind="stable")[:k]]))
 
 
-def _as_lines(rows: KeyedRows, lines: Any) -> Table:
-    """The rows that are as some cells, of which labels may have further rows."""
+def _alike(rows: KeyedRows, lines: Any) -> Table:
+    """The rows with the numbers of some cells, or with their explanations as they are spelled."""
     import ibis
 
-    clusters = [CLUSTER] if rows.clustered and rows.predicted else []
-    kinds = {name: rows.table[name] for name in (*rows.keys, *rows.predicted, *clusters)}
-    different = {repr(line): line for line in lines.select(list(kinds)).to_pylist()}.values()
+    if rows.predicted:
+        first = rows.predicted[0]
+        return rows.table.filter(rows.table[first].isin(lines.column(first).unique().to_pylist()))
+    values = {key: rows.table[key] for key in rows.keys}
+    different = {repr(line): line for line in lines.select(list(values)).to_pylist()}.values()
     alike = [
-        ibis.and_(*(kinds[name].identical_to(_literal(value, kinds[name])) for name, value in line.items()))
+        ibis.and_(*(values[key].identical_to(ibis.literal(line[key], values[key].type())) for key in line))
         for line in different
     ]
     return rows.table.filter(ibis.or_(*alike))
 
 
-def _literal(value: Any, column: Expression) -> Expression:
-    import ibis
-
-    return literal(value) if isinstance(value, float) else ibis.literal(value, column.type())
-
-
-def _some_rows(rows: KeyedRows, agreement: Agreement, columns: Sequence[str]) -> Any:
-    """Some rows of each explanation and label, or one of each number and cluster, in an order of their own."""
+def _some_rows(rows: KeyedRows, columns: Sequence[str], most: int) -> Any:
+    """So many rows of each explanation and label, or of each number and cluster, in an order of their own."""
     import ibis
 
     table, kind = rows.table, [*rows.keys, *(rows.predicted or ["label"])]
@@ -177,8 +189,7 @@ def _some_rows(rows: KeyedRows, agreement: Agreement, columns: Sequence[str]) ->
     if rows.clustered:  # a row of each cluster comes before any cluster's second
         turn = ibis.row_number().over(ibis.window(group_by=[*kind, CLUSTER], order_by=list(columns) or kind))
     table = table.mutate(turn=turn)
-    kind = [*kind, *whose] if agreement.of_numbers else kind
+    kind = [*kind, *whose] if rows.predicted else kind
     table = table.mutate(number=ibis.row_number().over(ibis.window(group_by=kind, order_by=["turn", *columns])))
     table = table.mutate(**{name: table[name].cast("string") for name in whose})
-    most = 1 if agreement.of_numbers else _EXAMPLES
     return fetch(table.filter(table["number"] < most).order_by([*kind, "number"]))
