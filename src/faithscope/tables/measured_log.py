@@ -33,7 +33,6 @@ from faithscope.tables.engine.answers import (
     dropped_note,
     fetch,
     fetch_line,
-    nan_as_null,
     numbers_of,
     refuse_missing,
     refuse_nested,
@@ -41,7 +40,7 @@ from faithscope.tables.engine.answers import (
     scan,
     shown,
 )
-from faithscope.tables.engine.engines import Table
+from faithscope.tables.engine.engines import Table, literal
 from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import SPELLED, AuditedLog, AuditOptions, CodeColumns, KeyedRows, ReasonColumn
 from faithscope.tables.log.streams import FetchedStream
@@ -303,6 +302,7 @@ class Parts:
 _FEW = 50_000  # rows that are all compared; of more, a sixteenth
 _FIRST = 3  # columns that are compared before all of them
 _SCATTER = 0.6180339887498949  # fractions of its multiples spread evenly
+_WHOLE = 2.0**53  # beyond it every double is a whole number
 
 
 def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, ...]:
@@ -312,6 +312,8 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     what is measured. A column that identifies rows tells all of them apart. Nor is anything told if a column cannot be
     compared, or if the log no longer has the `total` of rows that it had when it was measured.
     """
+    import ibis
+
     if estimate.clusters is not None or 1 - estimate.distinct / max(1, estimate.n) < NOTICED:
         return ()
     source, schema, others = log.source.table, log.source.table.schema(), log.others
@@ -328,9 +330,9 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     values = [value for _, value in sorted(columns.values(), key=itemgetter(0))]
     table = source.select(**{f"c{j}": value for j, value in enumerate(values)})
     first, part = table.columns[:_FIRST], table
-    numbers = [
-        nan_as_null(table[name]).cast("float64").fill_null(0.0) for name in first if table[name].type().is_numeric()
-    ]
+    numbers = [table[name].cast("float64") for name in first if table[name].type().is_numeric()]
+    # Neither NaN nor infinite ones, nor those of which the floor, an integer in Ibis, would hold too little.
+    numbers = [ibis.ifelse(number.abs() < literal(_WHOLE), number, literal(0.0)) for number in numbers]
     if estimate.n > _FEW and numbers:  # equal rows are all among the sixteenth, or none is
         place = sum(number * ((j + 1) * _SCATTER) for j, number in enumerate(numbers))
         part = table.filter(place - place.floor() < 1 / 16)
