@@ -79,13 +79,3 @@ def test_days_without_draws_are_days_all_the_same():
 
 def begun(look):
     return look.origin
-
-
-def test_two_monitors_added_up_began_with_the_earlier_one_in_either_order():
-    early, late = fs.Monitor(), fs.Monitor()
-    for day in range(3):
-        add(early, day)
-        add(late, day + 5)
-    both = [looked(early + late, begun), looked(late + early, begun), looked(early, begun)]
-    assert len(set(both)) == 1
-    assert looked(fs.Monitor() + late, begun) == looked(late, begun)

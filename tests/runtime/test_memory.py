@@ -197,6 +197,15 @@ def test_an_audit_is_refused_before_its_rows_are_fetched(monkeypatch):
     refused(TooLarge, "2 rows of a log", fs.audit, log, prediction="yhat", explanation="rule", kind="rules")
 
 
+def test_groups_of_a_log_that_do_not_fit_are_refused_in_a_sentence(monkeypatch):
+    log = pd.DataFrame({"leaf": range(40), "yhat": ["a", "b"] * 20, "region": ["n", "s"] * 20})
+    how = {"prediction": "yhat", "explanation": "leaf", "kind": "keys"}
+    audited = fs.audit(log, **how)
+    monkeypatch.setattr("faithscope.tables.counts.available", lambda: 30 * 300)
+    with pytest.raises(TooLarge, match=r"More than 30 different keys, .* do not fit in memory: audit a part"):
+        audited.by("region")
+
+
 def test_duckdb_is_given_what_is_left_and_not_what_the_machine_has(monkeypatch):
     monkeypatch.setattr("faithscope.tables.sources.connections.available", lambda: 2 * GIB)
     found = embedded().raw_sql("SELECT current_setting('memory_limit')").fetchone()

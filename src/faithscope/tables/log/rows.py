@@ -34,7 +34,6 @@ from faithscope.tables.sources.source import LogSource, Names
 if TYPE_CHECKING:
     from faithscope.tables.log.streams import Stream
 
-VALUE = "y0"  # the column of predicted numbers, or the first of several
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
 KEY = "k0"  # the column of keys of explanations that were discretized here
 WEIGHT = "weight"  # the column of weights, if rows do not count alike
