@@ -20,7 +20,7 @@ from faithscope.agreements import GroupedRows, Same, Spread, scaled
 from faithscope.agreements.base import AgreementSums
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import numbered_pairs, sums
-from faithscope.counting.leave_out import Asking, ClusterTotals, LeftOut, Parts, Sums, Units, parts_left_out, ratio
+from faithscope.counting.leave_out import ClusterTotals, LeftOut, Parts, Sums, Units, parts_left_out, ratio
 from faithscope.counting.moments import (
     Moments,
     SpreadCounts,
@@ -30,7 +30,6 @@ from faithscope.counting.moments import (
     summed,
     whole,
 )
-from faithscope.counting.profile import LabelPairs
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.grouping import group as grouped
@@ -185,33 +184,31 @@ class Kinds:
         """Per kind, the weight of rows of other units that answer, each by its agreement."""
         return self._others(self.answering * self.times, self.answering)
 
-    def parts(self, asks: Bools | None = None) -> Parts:
-        """The parts of explanations if these kinds ask, or if all do."""
-        all_ask = asks is None and self.answers is None
-        mine = self.each if asks is None else self.each * asks
+    @cached_property
+    def parts(self) -> Parts:
+        """The parts of explanations if all rows ask: in order of the rows, if each is a kind and has no cluster."""
+        return self.asking(self.each)
+
+    def asking(self, mine: Floats) -> Parts:
+        """The parts of explanations if a row of each kind asks by this weight: its own, or 0."""
         own, agreeing, rows, unit = self.answering, self.agreeing, self.times, None
-        answered, (code, part) = agreeing if all_ask else self._others(mine * rows, mine), self.part
+        code, part = self.part
+        answered = agreeing if mine is own else self._others(mine * rows, mine)  # all ask, and all answer
         if self.cluster is not None:
             unit, rows = np.empty(len(code), np.int64), np.ones(len(code), np.int64)
             unit[part] = self.cluster
-            sides = [(mine, agreeing)] if all_ask else [(mine, agreeing), (own, answered)]
-            weighed = [(sums(part, mass), sums(part, mass * each)) for mass, each in sides]
-            (mine, agreeing), (own, answered) = ((mass, ratio(pairs, mass)) for mass, pairs in (weighed * 2)[:2])
-
-        several = bool((rows > 1).any())
+            sides = [(sums(part, mass), mass * alike) for mass, alike in ((mine, agreeing), (own, answered))]
+            (mine, agreeing), (own, answered) = ((mass, ratio(sums(part, pairs), mass)) for mass, pairs in sides)
 
         def total(column: Array) -> Floats:
-            return sums(code, rows * column if several else column)[code]
+            return sums(code, rows * column)[code]
 
-        weight, square, pairs = total(own), total(mine * own), total(mine * agreeing)
-        if all_ask:
-            return Parts(total(np.ones(len(own))), weight, square, pairs, agreeing, own, rows, unit)
         asker, witness = mine > 0, own > 0
         askers, witnesses, both = total(asker), total(witness), total(asker & witness)
         met = askers * witnesses - both
         left = (askers - asker) * (witnesses - witness) - both + (asker & witness)
-        asking = Asking(total(mine), mine, answered, met, left)
-        return Parts(met, weight, square, pairs, agreeing, own, rows, unit, asking)
+        pairs = total(mine * own), total(mine * agreeing)
+        return Parts(total(mine), total(own), *pairs, mine, own, agreeing, answered, met, left, rows, unit)
 
     @cached_property
     def everybody(self) -> "Kinds":
@@ -220,8 +217,8 @@ class Kinds:
 
     def asked(self, asks: Bools) -> Asked:
         """The share of the kinds that ask."""
-        total, left_out = parts_left_out(self.parts(asks))
-        chances, by_chance = parts_left_out(self.everybody.parts(asks))
+        total, left_out = parts_left_out(self.asking(self.each * asks))
+        chances, by_chance = parts_left_out(self.everybody.asking(self.each * asks))
         mine, heaviest, times = self.each * asks, self.each, self.times
         if self.cluster is not None:
             mine, heaviest = (np.bincount(self.cluster, column).astype(np.float64) for column in (mine, self.each))
@@ -267,27 +264,7 @@ class Kinds:
         most = np.repeat(leaning[order], np.minimum(times[order], _FEW))[:_FEW]
         return float(most.sum() / _FEW)
 
-
-@dataclass(frozen=True, eq=False)
-class Strangers:
-    """Rows with the same explanation, each compared with rows of other clusters; every row is one if there are none."""
-
-    sample: Sample
-
-    @cached_property
-    def kinds(self) -> Kinds:
-        """Each row as one."""
-        return Kinds.of(self.sample)
-
-    @cached_property
-    def parts(self) -> Parts:
-        """The rows of each explanation, by cluster: in order of the rows, if every row is a cluster."""
-        return self.kinds.parts()
-
-    @property
-    def part(self) -> tuple[Ints, Ints]:
-        """The explanation of each part, and the part of each row."""
-        return self.kinds.part
+    # Of rows, each of which is a kind of its own:
 
     def shares(self) -> tuple[Floats, Bools]:
         """Per row, the share of the other rows with its explanation that agree, and whether there are any.
@@ -295,7 +272,7 @@ class Strangers:
         Rows of one cluster have the mean of theirs.
         """
         parts, part = self.parts, self.part[1]
-        checked = parts.size > 1
+        checked = parts.met > 0
         return ratio(parts.agreeing, np.where(checked, parts.weight - parts.own, 0))[part], checked[part]
 
     @property
@@ -307,7 +284,7 @@ class Strangers:
         explanation, part = self.part
         parts, largest = self.parts, np.zeros(len(explanation))
         np.maximum.at(largest, explanation, parts.own)
-        return (parts.weight - parts.own)[part], self.kinds.agreeing, largest[explanation][part]
+        return (parts.weight - parts.own)[part], self.agreeing, largest[explanation][part]
 
     def sizes_apart(self) -> float:
         """How many standard errors agreement by rows is from agreement by clusters, each of which counts once.
@@ -315,24 +292,25 @@ class Strangers:
         The two are equal in the mean if the size of a cluster says nothing of its predictions, given the explanation.
         Explanations of two clusters have one pair, whose weight says nothing.
         """
-        parts = self.parts
-        alike = replace(self.sample, weights=self.sample.weight / parts.own[self.part[1]])
-        shares = [ratio(each.pairs, each.weight**2 - each.square) for each in (parts, Strangers(alike).parts)]
-        apart = np.where(parts.size > 2, parts.weight * (shares[0] - shares[1]), 0.0)  # of the part's explanation
-        error = float(np.sqrt(np.sum(apart**2 / parts.size)))
-        return 0.0 if error <= 1e-9 * parts.own.sum() else float(np.sum(apart / parts.size)) / error
+        parts, explanation = self.parts, self.part[0]
+        alike = replace(self, each=self.each / parts.own[self.part[1]]).parts
+        shares = [ratio(each.pairs, each.weight**2 - each.square) for each in (parts, alike)]
+        apart = np.where(parts.left > 0, parts.weight * (shares[0] - shares[1]), 0.0)  # of the part's explanation
+        size = np.bincount(explanation)[explanation]
+        error = float(np.sqrt(np.sum(apart**2 / size)))
+        return 0.0 if error <= 1e-9 * parts.own.sum() else float(np.sum(apart / size)) / error
 
     @property
     def told_apart(self) -> int:
         """Number of rows whose explanation is of more than two clusters."""
-        return int((self.parts.size > 2)[self.part[1]].sum())
+        return int((self.parts.left > 0)[self.part[1]].sum())
 
     def sizes_by_label(self) -> Floats:
         """How many standard errors each label's share of a cluster goes with the size of the cluster."""
-        assert self.sample.clusters is not None
-        size = sums(self.sample.clusters, self.sample.weight)
-        cluster, label, cell = numbered_pairs(self.sample.clusters, self.sample.numbered_labels[1])
-        share, more = sums(cell, self.sample.weight) / size[cluster], size - size.mean()
+        assert self.cluster is not None
+        size = sums(self.cluster, self.each)
+        cluster, label, cell = numbered_pairs(self.cluster, self.value)
+        share, more = sums(cell, self.each) / size[cluster], size - size.mean()
         mean = np.bincount(label, share) / len(size)
         squares = np.bincount(label, more[cluster] ** 2 * share * (share - 2 * mean[label])) + mean**2 * (more @ more)
         error = np.sqrt(np.maximum(squares, 0.0))
@@ -340,10 +318,10 @@ class Strangers:
 
     def totals(self) -> ClusterTotals | None:
         """Of all rows, whatever their explanations."""
-        units, chance, kinds = Units.of(self.sample), None, self.kinds
+        units, chance = Units(self.each, self.cluster), None
         if len(units.mass) > 1 and units.clusters is not None:
-            everybody = kinds.sums.among_all(sums(kinds.value, units.weight))[0][kinds.value]
-            own = Cells.of(units.clusters, kinds.value).agreeing(kinds.sums, units.weight)
+            everybody = self.sums.among_all(sums(self.value, units.weight))[0][self.value]
+            own = Cells.of(units.clusters, self.value).agreeing(self.sums, units.weight)
             pairs = units.mass.sum() ** 2 - units.mass @ units.mass
             chance = min(1.0, float(units.weight @ np.maximum(everybody - own, 0.0) / pairs))
         return ClusterTotals.of(units, chance)
@@ -368,24 +346,12 @@ def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any]
     return counts.of_askers(cell, kinds.rows * asks, 0 * kinds.rows, masses, clusters)
 
 
-def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, Ints, Floats, LabelPairs | None]:
-    """Spread among rows with the same explanation; of rows that count alike in closed form.
-
-    Returns
-    -------
-    SpreadCounts, LeftOut
-        With all rows, and without each.
-    sizes, pairs : (explanations,) arrays
-        Rows with each explanation, and the weight of their pairs, by half the squared distance.
-    LabelPairs
-        How far any two rows are apart; None if rows are weighted.
-    """
+def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut]:
+    """Spread among rows with the same explanation, with all rows and without each."""
     if sample.weights is None:
-        return spread_of_plain_rows(sample)
+        return spread_of_plain_rows(sample)[:2]
     kinds = Kinds.of(sample)
-    parts = kinds.parts()
-    total, left_out = parts_left_out(parts)
+    total, left_out = parts_left_out(kinds.parts)
     spread = kinds.spread(total, left_out, scaled(sample.labels)[1])
     assert spread is not None
-    first = sample.explanations.group()[1]
-    return spread, left_out, np.asarray(parts.size)[first], np.asarray(parts.pairs)[first], None
+    return spread, left_out

@@ -28,7 +28,7 @@ class Coverage:
     spread: SpreadCounts | None = None  # of `Spread`
     asked: Asked | None = None  # the pairs of which it is known whether one covers the other; None if all are
     necessity: "NecessityCounts | None" = None  # if it was counted in the same pass
-    strangers: Floats | None = None  # of clustered rows, (3, n): as `Strangers.met`
+    strangers: Floats | None = None  # of clustered rows, (3, n): as `Kinds.met`
     chance: float | None = None  # of rows that ask beside everybody: their agreement with any row
     chance_left_out: Floats | None = None  # the same without each block; None if all rows ask
     further: int = 0  # rows that were looked at without their predictions, and that the sample lacks

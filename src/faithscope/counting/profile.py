@@ -156,8 +156,9 @@ class Profile(CountsRows):
 
     def parts(self) -> Parts:
         """Its rows as they are left out; for equality only."""
-        size = self.others + 1
-        return Parts(size, size, size, self.pairs, self.agreeing, np.ones(len(size), np.int64), self.rows)
+        size, one = self.others + 1, np.ones(len(self.others), np.int64)
+        alike = self.agreeing, self.agreeing
+        return Parts(size, size, size, self.pairs, one, one, *alike, self.others, self.others - 1, self.rows)
 
     def profile(self) -> "Profile":
         """Itself: whoever reads counts through their profile can read either."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.agreements import Spread, scaled
-from faithscope.counting.clusters import Strangers
+from faithscope.counting.clusters import Kinds
 from faithscope.counting.compared import LabelCells, NumberTable, compare_labels, compare_numbers, independent
 from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
 from faithscope.counting.counts import Counts, tabulate
@@ -221,7 +221,7 @@ class Tally:
                 agreement=self.sample.agreement,
                 reached=self.reached,
                 agreeing=by_cell,
-                clusters=None if rows.clusters is None else Strangers(self.sample).totals(),
+                clusters=None if rows.clusters is None else Kinds.of(self.sample).totals(),
             )
         parts = list(zip(*self.cells, strict=True))
         self.cells.clear()

@@ -45,7 +45,7 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
     if isinstance(sample.agreement, Spread):
         if estimate.method == "kept rows":  # one draw of rows, which tells nothing of a difference
             return known
-        spread, left_out, *_ = spread_by_explanation(sample)
+        spread, left_out = spread_by_explanation(sample)
         return replace(known, left_out=spread.left_out(left_out))
     rows = sample.evenly() if sample.clusters is None else sample  # as the estimate was made
     alone = rows.clusters is None and rows.weights is None
