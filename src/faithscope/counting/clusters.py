@@ -9,7 +9,6 @@ out. Without a row of any group, the terms of a group lose it as a witness; with
 the group is one row smaller.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ import numpy as np
 
 from faithscope.agreements import GroupedRows, Same, Spread, scaled
 from faithscope.agreements.base import AgreementSums
+from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import numbered_pairs, sums
 from faithscope.counting.leave_out import ClusterTotals, LeftOut, Parts, Sums, Units, parts_left_out, ratio
@@ -67,32 +67,6 @@ def in_quarters(sample: Sample) -> Sample:
     return replace(sample, labels=np.floor(4 * middle).astype(np.int64)[place], agreement=Same())
 
 
-class Asked(NamedTuple):
-    """What the rows that ask are told.
-
-    Attributes
-    ----------
-    sums : Sums
-        Of their terms, of those that are silent, and of their weight.
-    left_out : LeftOut
-        The same without each unit of all rows.
-    units : float
-        How many units ask: rows, or clusters.
-    good : float
-        As how many units of the same weight they are, if one that was missed may weigh as much as the heaviest.
-    chance : float or None
-        How much they agree with any row of another unit; None if there is none.
-    chance_left_out : (k,) array
-    """
-
-    sums: Sums
-    left_out: LeftOut
-    units: float
-    good: float
-    chance: float | None
-    chance_left_out: Floats
-
-
 @dataclass(frozen=True, eq=False)
 class Kinds:
     """Rows that count alike, as one entry each; of clustered rows, each compared with rows of other clusters only.
@@ -104,6 +78,8 @@ class Kinds:
 
     Attributes
     ----------
+    sample : Sample
+        The rows; or, if rows were counted before, a row of each kind.
     code, value, group : (k,) arrays
         The explanation, the prediction and the group of each, by number.
     rows : (k,) array
@@ -113,10 +89,13 @@ class Kinds:
     cluster : (k,) array or None
     answers : (k,) array of bool, optional
         Which of them answer; by default all do.
+    first : (explanations,) array
+        A row of the sample with each explanation.
     moments : Moments, optional
         Of one row each, for `Spread`.
     """
 
+    sample: Sample
     code: Ints
     value: Ints
     group: Ints
@@ -125,14 +104,14 @@ class Kinds:
     times: Ints
     cluster: Ints | None
     sums: AgreementSums
-    itself: float
+    first: Ints
     answers: Bools | None = None
     moments: Moments | None = None
 
     @classmethod
     def of(cls, sample: Sample, group: Ints | None = None, rows: Ints | None = None) -> "Kinds":
         """The rows of a sample, of these groups, or each as a kind of its own; `rows` are how many each stands for."""
-        code, value, clusters = sample.explanations.group()[0], sample.numbered_labels[1], sample.clusters
+        (code, known), value, clusters = sample.explanations.group(), sample.numbered_labels[1], sample.clusters
         times, mine = np.ones(sample.n, np.int64), np.zeros(sample.n, np.int64)
         first: Any = slice(None)
         if group is not None:
@@ -146,9 +125,13 @@ class Kinds:
             code, value, clusters = code[first], value[first], None if clusters is None else clusters[first]
         weight, kernel = sample.weight[first], sample.agreement.over(sample.values)
         each, lots = (weight, times) if clusters is None else (weight * times, np.ones(len(times), np.int64))
-        itself = sample.agreement.itself
         moments = moments_of(sample)[:, first] if isinstance(sample.agreement, Spread) else None
-        return cls(code, value, mine, times, each, lots, clusters, kernel, itself, None, moments)
+        return cls(sample, code, value, mine, times, each, lots, clusters, kernel, known, None, moments)
+
+    @cached_property
+    def source(self) -> Explanations:
+        """The different explanations."""
+        return self.sample.explanations.take(self.first)
 
     @cached_property
     def mass(self) -> Floats:
@@ -176,7 +159,7 @@ class Kinds:
     def _others(self, mass: Floats, own: Floats) -> Floats:
         """Per kind, the weight of rows of other units with its explanation, each by its agreement."""
         whole, part = self.cells
-        mine = self.itself * own if part is None else part.agreeing(self.sums, mass)
+        mine = self.sample.agreement.itself * own if part is None else part.agreeing(self.sums, mass)
         return np.maximum(whole.agreeing(self.sums, mass) - mine, 0.0)  # not below 0 by rounding
 
     @cached_property
@@ -215,19 +198,36 @@ class Kinds:
         """The same as if all rows had one explanation."""
         return replace(self, code=np.zeros(len(self.code), np.int64))
 
-    def asked(self, asks: Bools) -> Asked:
-        """The share of the kinds that ask."""
-        total, left_out = parts_left_out(self.asking(self.each * asks))
-        chances, by_chance = parts_left_out(self.everybody.asking(self.each * asks))
-        mine, heaviest, times = self.each * asks, self.each, self.times
-        if self.cluster is not None:
-            mine, heaviest = (np.bincount(self.cluster, column).astype(np.float64) for column in (mine, self.each))
-            times = np.ones(len(mine), np.int64)
+    def coverage(self, asks: Bools) -> Coverage:
+        """What is counted of the kinds that ask: these as given, and all that answer as covered."""
+        mine, sample = self.each * asks, self.sample
+        total, left_out = parts_left_out(self.asking(mine))
+        chances, by_chance = parts_left_out(self.everybody.asking(mine))
         chance = None if chances.silent > 0 else chances.agreeing / chances.total
-        good = total.total / float(heaviest.max())
-        units = float(np.sum(times[mine > 0]))
-        left_out = replace(left_out, reach=self._reach(asks) / float(heaviest.max()))
-        return Asked(total, left_out, units, good, chance, by_chance.value)
+        explanation, label, cell = numbered_pairs(self.code, self.value)
+        covered = np.bincount(cell, self.rows * (self.answering > 0)).astype(np.int64)
+        tables = explanation, label, covered, covered, 0 * covered
+        counts = Counts(self.source, sample.numbered_labels[0], *tables, agreement=sample.agreement)
+        masses = None if (self.mass == self.rows).all() else (self.mass * asks, self.mass**2 / self.rows * asks)
+        clusters = ClusterTotals.of(Units(self.mass * asks, self.cluster), chance)
+        counts = counts.of_askers(cell, self.rows * asks, 0 * self.rows, masses, clusters)
+        heaviest = float(Units(self.each, self.cluster).mass.max())
+        effective = counts.effective_n * heaviest / total.total
+        left_out = replace(left_out, reach=self._reach(asks) / heaviest, heaviest=effective)
+        unit = scaled(sample.values)[1] if self.moments is not None else 1.0
+        spread = self.spread(total, left_out, unit, asks)
+        asking = Units(mine, self.cluster).mass > 0
+        alone = np.sum(asking if self.cluster is not None else self.times * asking) < 2 and spread is None
+        return Coverage(
+            counts,
+            self.code,
+            asks,
+            left_out=None if alone else left_out,
+            sums=total,
+            spread=spread,
+            chance=chance,
+            chance_left_out=by_chance.value,
+        )
 
     def spread(self, total: Sums, left_out: LeftOut, unit: float, asks: Bools | None = None) -> SpreadCounts | None:
         """W of the kinds that ask, S of those that answer and T of all, with all rows and without each."""
@@ -325,25 +325,6 @@ class Kinds:
             pairs = units.mass.sum() ** 2 - units.mass @ units.mass
             chance = min(1.0, float(units.weight @ np.maximum(everybody - own, 0.0) / pairs))
         return ClusterTotals.of(units, chance)
-
-
-def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any], source: Explanations) -> Counts:
-    """Counts of the rows that ask, as given, and of all rows with their explanations, as covered.
-
-    Parameters
-    ----------
-    labels : sequence
-        The different predictions.
-    source : Explanations
-        The different explanations.
-    """
-    explanation, label, cell = numbered_pairs(kinds.code, kinds.value)
-    answering = kinds.rows if kinds.answers is None else kinds.rows * kinds.answers
-    covered = np.bincount(cell, answering).astype(np.int64)
-    counts = Counts(source, labels, explanation, label, covered, covered, 0 * covered)
-    masses = None if (kinds.mass == kinds.rows).all() else (kinds.mass * asks, kinds.mass**2 / kinds.rows * asks)
-    clusters = ClusterTotals.of(Units(kinds.mass * asks, kinds.cluster), asked.chance)
-    return counts.of_askers(cell, kinds.rows * asks, 0 * kinds.rows, masses, clusters)
 
 
 def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut]:

@@ -1,6 +1,6 @@
 """Tally: what a pass over explanations and rows adds up for sufficiency, necessity and encoding."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -10,13 +10,13 @@ import numpy as np
 from faithscope.agreements import Spread, scaled
 from faithscope.counting.clusters import Kinds
 from faithscope.counting.compared import LabelCells, NumberTable, compare_labels, compare_numbers, independent
-from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
+from faithscope.counting.counted import Coverage, Encoded
 from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.cover import Asked
 from faithscope.counting.layout import Bits, sums
-from faithscope.counting.leave_out import Losses
+from faithscope.counting.leave_out import ClusterTotals, Losses, Units, ratio
 from faithscope.counting.moments import moments_of, spread_of, summed, whole
-from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, Tabled, Witnesses
+from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, PairSums, Tabled, Witnesses
 from faithscope.counting.rows import Content, Rows
 from faithscope.counting.terms import (
     GapBlocks,
@@ -281,15 +281,50 @@ class Tally:
             None if rows.clusters is None else self.strangers,
         )
 
-    def necessity(self) -> NecessityCounts:
+    def necessity(self) -> Coverage:
         """Necessity of all explanations that were added."""
-        rows, counts, known = self.rows, self.counts, (self.own, tuple(self.idle))
+        rows, counts, known = self.rows, self.counts, (self.rows.codes, self.own, tuple(self.idle))
         if self.single:
-            reaching = self._lost(recall_losses(counts))
-            return NecessityCounts(counts, recall_left_out(counts, reaching, rows.cell, self.own), *known)
-        all_ask = np.ones(rows.n, bool)
+            terms = recall_left_out(counts, self._lost(recall_losses(counts)), rows.cell, self.own)
+            return Coverage(counts, *known, **terms._asdict())
+        all_ask, alike = np.ones(rows.n, bool), rows.content.of_rows_alone
         terms, others = self.recalls[0].result(all_ask, rows.independent.heaviest), self.everybody.others(all_ask)
-        return NecessityCounts(counts, terms, *known, rows.block, rows.content.of_rows_alone, others)
+        return Coverage(counts, *known, block=rows.block, alike=alike, others=others, **terms._asdict())
+
+    def asking(self, numbers: Collection[int]) -> Coverage:
+        """Sufficiency, or necessity, of rows of some groups that ask together, beside all rows that they cover."""
+        rows, everybody = self.rows, self.everybody
+        asks, many = np.isin(self.groups, list(numbers)), self.counts
+        units = Units(rows.weight * asks, rows.clusters)
+        heaviest = units.effective_n * float(rows.independent.mass.max() / (rows.weight @ asks))
+        told: dict[str, Any]
+        if self.recalls:
+            recall = RecallBlocks(everybody)
+            for number in numbers:
+                recall.add(self.recalls[number].sums, recall.leaning)
+            told = {**recall.result(asks, heaviest)._asdict(), "others": everybody.others(asks)}
+        else:
+            share = ShareBlocks(rows.blocks, self.even, self.moments)
+            for number, part in enumerate(self.shares):
+                if number in numbers:
+                    share.add(part.sums, part.leaning)
+                elif not self.among:  # rows of other groups may be silent too
+                    share.sums[3:] += part.sums[3:]
+            per_block = sums(rows.block[asks], rows.weight[asks], rows.blocks)
+            left_out = replace(share.left_out(per_block, int(np.sum(units.mass > 0))), heaviest=heaviest)
+            spread = share.spread(left_out, scaled(self.sample.values)[1], rows.block, per_block)
+            askers = everybody.asking(np.flatnonzero(asks)[np.argsort(rows.labels[asks], kind="stable")])
+            pairs = PairSums.of(askers, everybody.witnesses, everybody.own.only(askers.row), self.even)
+            by_chance = ratio(pairs.agreeing, pairs.pairs)[0]
+            told = {"sums": share.total(), "left_out": left_out, "spread": spread, "chance_left_out": by_chance[1:]}
+            told["chance"] = float(by_chance[0]) if pairs.met[0, 0] else None
+        if np.sum(units.mass > 0) < 2 and told.get("spread") is None:
+            told["left_out"] = None
+        masses = (asks * rows.weight, asks * rows.weight**2) if rows.weighted else None
+        cell, clusters = np.flatnonzero(many.given)[rows.cell], ClusterTotals.of(units, told["chance"])
+        counts = many.of_askers(cell, asks, asks & ~self.own, masses, clusters)
+        codes = np.unique(rows.codes[asks], return_inverse=True)[1].reshape(-1)
+        return Coverage(counts, codes, self.own[asks], tuple(self.idle), block=rows.block, **told)
 
     def encoded(self) -> Encoded:
         """What encoding reads of all explanations that were added."""

@@ -393,8 +393,8 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     sums, tests, without = read.sums, ChoiceTests.of(read), read.sums.without
     value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))
     middle, off, reach = value or 0.0, Margins(2.0, 2.0), 0.0 if without is None else without.reach
-    if value is not None and without is not None and not np.isnan(without.value[without.rows > 0]).any():
-        apart = Deviations.of(without.value, without.rows)
+    if value is not None and without is not None and not np.isnan(without.value).any():
+        apart = Deviations.of(without.value)
         good = read.effective_n * sums.tested / sums.total
         off = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=reach)
     encodes = None

@@ -298,7 +298,6 @@ def beside(
     """Groups of one log or of several, each with the numbers of its populations, beside everybody."""
     kinds = [part for part, _ in parts]
     explanations = join_all([part.explanations for part in kinds])
-    codes, first = explanations.group()
     groups = np.concatenate([numbered(part.populations, group) for part, group in parts])
     values = [value for part in kinds for value in part.predicted[0]]
     before = np.cumsum([0, *(len(part.predicted[0]) for part in kinds)])
@@ -309,14 +308,9 @@ def beside(
     if len(owners) == len(kinds):
         names = dict.fromkeys(name for known, _ in owners for name in known)
         clusters = np.concatenate([numbered(each, {name: j for j, name in enumerate(names)}) for each in owners])
-    sample = Sample(Plain(codes), labels[predicted], clusters=clusters, agreement=agreement)
-    if clusters is not None and sizes_matter(sample.take(np.repeat(np.arange(len(rows)), rows))):
-        notes = (*notes, BY_PREDICTION)
-    return Beside(
-        notes,
-        confidence,
-        kinds=Kinds.of(sample, groups, rows),
-        labels=sample.numbered_labels[0],
-        distinct=explanations.take(first),
-        agreement=agreement,
-    )
+    sample = Sample(explanations, labels[predicted], clusters=clusters, agreement=agreement)
+    if clusters is not None:
+        numbered_rows = replace(sample, explanations=Plain(explanations.group()[0]))
+        if sizes_matter(numbered_rows.take(np.repeat(np.arange(len(rows)), rows))):
+            notes = (*notes, BY_PREDICTION)
+    return Beside(notes, confidence, kinds=Kinds.of(sample, groups, rows))
