@@ -9,7 +9,6 @@ from faithscope.counting.cover import Asked
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts
 from faithscope.counting.terms import GapSums
-from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Bools, Floats, Ints
 
 
@@ -45,25 +44,14 @@ class Encoded(NamedTuple):
 
     Attributes
     ----------
+    counts : Counts
     sums : GapSums
-    explanations : Explanations
-        The distinct ones, by number.
-    labels : tuple
-        The distinct predictions; empty for numbers.
     both : (k,) array of bool
         Whether some row with each explanation can be tested.
     tables : LabelCells or NumberTable
-    n, missed : int
-        Rows, and those that their own explanation does not cover.
-    effective_n : float
-        As how many independent rows that count alike they are.
     """
 
+    counts: Counts
     sums: GapSums
-    explanations: Explanations
-    labels: tuple[object, ...]
     both: Bools
     tables: LabelCells | NumberTable
-    n: int
-    missed: int
-    effective_n: float
