@@ -188,13 +188,8 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
     if parts.unit is not None:
         value, silent, left = (sums(parts.unit, column) for column in (value, silent, left))
 
-    def divide(start: int, stop: int) -> None:
-        inverse = 1 / np.maximum(whole.total - left[start:stop], 1e-12 * whole.total)  # 0 if there is no other
-        for column, total in ((value, whole.agreeing), (silent, whole.silent)):
-            column[start:stop] += total
-            column[start:stop] *= inverse
-
-    over_chunks(divide, len(value), _WIDTH)
+    rest = np.maximum(whole.total - left, 1e-12 * whole.total)  # 0 if there is no other
+    value, silent = (whole.agreeing + value) / rest, (whole.silent + silent) / rest
     return whole, LeftOut(value, silent, rows=parts.rows if parts.unit is None else None)
 
 

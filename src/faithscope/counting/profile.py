@@ -168,8 +168,6 @@ class Profile(CountsRows):
 def sum_by(index: Ints, values: Ints, size: int) -> Ints:
     """``result[i]`` is the sum of the values whose index is i; integers from 0, exactly."""
     most = int(values.max(initial=0))
-    if most == 1 and values.all():  # many numbers, of which nearly all differ
-        return np.bincount(index, minlength=size)
     if most * len(values) < _EXACT:
         return np.bincount(index, values, size).astype(np.int64)
     total = np.zeros(size, np.int64)
