@@ -217,12 +217,12 @@ class Kinds:
         unit = scaled(sample.values)[1] if self.moments is not None else 1.0
         spread = self.spread(total, left_out, unit, asks)
         asking = Units(mine, self.cluster).mass > 0
-        alone = np.sum(asking if self.cluster is not None else self.times * asking) < 2 and spread is None
+        many = int(np.sum(asking)) if self.cluster is not None else int(self.times @ asking)
         return Coverage(
             counts,
             self.code,
             asks,
-            left_out=None if alone else left_out,
+            left_out=left_out if many > 1 or spread is not None else None,
             sums=total,
             spread=spread,
             chance=chance,

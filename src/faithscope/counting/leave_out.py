@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -91,6 +91,10 @@ class CountsRows:
     @abstractmethod
     def masses(self) -> tuple[Array, Array]:
         """Weights and squared weights of rows, or of sets of rows."""
+
+    def profile(self) -> Any:
+        """What is known of rows by kind, without explanations and labels; not of draws, each of which is one row's."""
+        raise NotImplementedError
 
     @property
     def plain(self) -> bool:

@@ -79,7 +79,8 @@ class Tally:
         among: bool = False,
     ) -> None:
         self.sample, self.rows, self.relation, self.wanted = sample, rows, relation, wanted
-        self.layout, self.groups, self.among = rows.layout(), groups, among
+        self.layout, self.among = rows.layout(), among
+        self.groups: Any = groups
         self.idle, self.cells = list[str](), list[tuple[Ints, Ints]]()
         self.asked: Asked | None = None
         self.own = np.zeros(rows.n, bool) if own is None else own
@@ -212,9 +213,10 @@ class Tally:
             cells, covered = (np.insert(c, at[missing], v) for c, v in ((cells, asked[missing]), (covered, 0)))
             place = np.searchsorted(cells, asked)[rows.cell]
         given, missed = (np.bincount(each, minlength=len(cells)) for each in (place, place[~self.own]))
-        masses = (rows.weight, rows.weight**2) if rows.weighted else ()
-        weights = [sums(place, mass, len(cells)) for mass in masses] or [None, None]
-        tables = *np.divmod(cells, names), given, covered, missed, *weights
+        powers = (1, 2) if rows.weighted else ()
+        weight, square = [sums(place, rows.weight**power, len(cells)) for power in powers] or (None, None)
+        explanation, label = np.divmod(cells, names)
+        tables = explanation, label, given, covered, missed, weight, square
         return Counts(rows.kept, rows.names, *tables, self.relation, **known)
 
     def _lost(self, losses: Losses) -> Floats:
