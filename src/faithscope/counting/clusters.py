@@ -214,8 +214,7 @@ class Kinds:
         heaviest = float(Units(self.each, self.cluster).mass.max())
         effective = counts.effective_n * heaviest / total.total
         left_out = replace(left_out, reach=self._reach(asks) / heaviest, heaviest=effective)
-        unit = scaled(sample.values)[1] if self.moments is not None else 1.0
-        spread = self.spread(total, left_out, unit, asks)
+        spread = self.spread(total, left_out, asks)
         asking = Units(mine, self.cluster).mass > 0
         many = int(np.sum(asking)) if self.cluster is not None else int(self.times @ asking)
         return Coverage(
@@ -229,7 +228,7 @@ class Kinds:
             chance_left_out=by_chance.value,
         )
 
-    def spread(self, total: Sums, left_out: LeftOut, unit: float, asks: Bools | None = None) -> SpreadCounts | None:
+    def spread(self, total: Sums, left_out: LeftOut, asks: Bools | None = None) -> SpreadCounts | None:
         """W of the kinds that ask, S of those that answer and T of all, with all rows and without each."""
         if self.moments is None:
             return None
@@ -242,7 +241,9 @@ class Kinds:
         left = silent - one * alone + other * pair
         every = one[:, np.repeat(np.arange(len(self.code)), self.rows)]
         asking = None if asks is None else self.each * asks
-        return spread_of(total, left_out, every, (silent, left), whole(held) - one, unit, asking)
+        return spread_of(
+            total, left_out, every, (silent, left), whole(held) - one, scaled(self.sample.values)[1], asking
+        )
 
     def _reach(self, asks: Bools) -> float:
         """How much of the weight that asks leans on a unit that answers, of the few on which most does.
@@ -333,6 +334,6 @@ def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut]:
         return spread_of_plain_rows(sample)[:2]
     kinds = Kinds.of(sample)
     total, left_out = parts_left_out(kinds.parts)
-    spread = kinds.spread(total, left_out, scaled(sample.labels)[1])
+    spread = kinds.spread(total, left_out)
     assert spread is not None
     return spread, left_out

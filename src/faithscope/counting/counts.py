@@ -256,9 +256,10 @@ class Counts(CountsRows):
 
     def profile(self) -> Profile:
         """These counts without explanations and labels: small, and enough for most statistics."""
-        known: Profile | None = self.__dict__.get("_profile")
-        if known is not None:
-            return known
+        return self._profile
+
+    @cached_property
+    def _profile(self) -> Profile:
         numbers, some_missed = self.agreement.of_numbers, bool(self.missed.any())
         # Nearly all rows may have an explanation that covers no other row: these become a single entry. Cells that no
         # row was given have no terms, and with many labels most cells are such.
@@ -302,9 +303,7 @@ class Counts(CountsRows):
             sums = (np.maximum(part - 1, 0.0) for part in self.agreement_sums.among_all(rows))
             pairs = LabelPairs.of(rows, *sums)
         tables = put_together(single, *columns)
-        known = Profile(*tables, per_label, self.distinct, modal, self.relation, labels, pairs, self.agreement)
-        self.__dict__["_profile"] = known
-        return known
+        return Profile(*tables, per_label, self.distinct, modal, self.relation, labels, pairs, self.agreement)
 
 
 def count(explanations: Any, predictions: Any, *, weights: Any = None, agreement: Any = None) -> Counts:
