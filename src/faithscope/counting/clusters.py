@@ -220,7 +220,7 @@ class Kinds:
         return Coverage(
             counts,
             self.code,
-            asks,
+            np.ones(len(asks), bool),
             left_out=left_out if many > 1 or spread is not None else None,
             sums=total,
             spread=spread,

@@ -53,11 +53,10 @@ BesideDifference = Callable[[Collection[int], Collection[int], tuple[Any, Any]],
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
     """The difference a - b of two independent samples; the margins add in squares."""
-    rows, counts, known = min(a.n, b.n), (a.counts, b.counts), dict[str, float]()
-    among_rows = a.population is None and a.measure != NECESSITY and all(each.plain for each in counts)
-    if among_rows and not isinstance(a.agreement, Spread):
-        at_equal_n = (rarefy(each.profile(), rows)[0] for each in counts)
-        known = dict(zip(("a_at_equal_n", "b_at_equal_n"), at_equal_n, strict=True))
+    rows, plain, known = min(a.n, b.n), a.counts.plain and b.counts.plain, dict[str, float]()
+    if plain and a.population is None and a.measure != NECESSITY and not isinstance(a.agreement, Spread):
+        both = ("a", a), ("b", b)
+        known = {f"{name}_at_equal_n": rarefy(each.counts.profile(), rows)[0] for name, each in both}
     unknown = of_kind((*a.notes, *b.notes), "interval")
     off = Margins(1.0, 1.0) if unknown else _added(a.margins, b.margins)
     ends, confidence = (a.bracket[0] - b.bracket[1], a.bracket[1] - b.bracket[0]), min(a.confidence, b.confidence)
