@@ -51,7 +51,7 @@ class Side(NamedTuple):
         """From what was counted of the rows that ask, its estimate, and further notes."""
         left_out, good = coverage.left_out, 1.0
         if left_out is not None:
-            good, left_out = estimate.effective_n / left_out.heaviest, replace(left_out, heaviest=1.0)
+            good = estimate.effective_n / left_out.heaviest
             if coverage.spread is not None:
                 notes, left_out = (*few_ask(coverage.spread), *notes), coverage.spread.left_out(left_out)
         return cls(noted(estimate, notes), left_out, good)
@@ -192,7 +192,9 @@ class Beside(Sides):
         # that falls to the group: p times all rows over those of the group, which is ln(1/δ) of them.
         coverage = self.kinds.coverage(np.isin(self.kinds.group, list(groups)))
         found = coverage_estimate(coverage, "consistency", self.confidence, "jackknife", unseen=None, notes=self.notes)
-        return Side.of(coverage, found)
+        side = Side.of(coverage, found)
+        left_out = None if side.left_out is None else replace(side.left_out, heaviest=1.0)  # `good` allows for it
+        return side._replace(left_out=left_out)
 
 
 def few_ask(spread: SpreadCounts) -> tuple[str, ...]:
