@@ -75,13 +75,13 @@ class DevicePairs(PairCounts):
     def __init__(self, near: Near, radii: Floats, codes: Ints, segment: Ints, segments: int) -> None:
         self.near, self.radii, self.codes, self.segments = near, radii, codes, segments
         self.lock = Lock()  # Triton compiles, and its interpreter runs, in one thread at a time
-        sizes = np.bincount(segment, minlength=segments)
-        pieces = -(-sizes // _ROWS)
-        padding = _ROWS * pieces - sizes  # after the rows of each segment
+        pieces = -(-np.bincount(segment, minlength=segments) // _ROWS)
         self.bounds = _on_device(np.concatenate([[0], np.cumsum(pieces)]).astype(np.int32))
-        place = np.arange(len(segment)) + np.repeat(np.cumsum(padding) - padding, sizes)
+        order = np.argsort(segment, kind="stable")
+        first = np.searchsorted(segment[order], np.arange(segments))
+        padded = _ROWS * (np.cumsum(pieces) - pieces)
         rows = np.full((_ROWS * int(pieces.sum()), near.rows.shape[1]), np.inf)  # padding is within no radius
-        rows[place] = near.rows[np.argsort(segment, kind="stable")]
+        rows[np.arange(len(order)) + (padded - first)[segment[order]]] = near.rows[order]
         last = np.minimum(np.arange(len(near.centers) + _CENTERS), len(near.centers) - 1)  # a tile may begin anywhere
         self.rows, self.centers = _on_device(rows.T), _on_device(near.centers[last].T.astype(np.float64))
         self.reaches = [_on_device(radius[last].astype(np.float64)) for radius in radii]
