@@ -186,7 +186,7 @@ class System:
         single = np.arange(self.n) if sample.clusters is None else sample.clusters
         if measure == "consistency":
             if name == "spread":
-                spread, counted, *_ = spread_by_explanation(sample)
+                spread, counted = spread_by_explanation(sample)
                 return spread.left_out(counted), single
             return consistency_left_out("", measure_consistency(sample, 0.95, "jackknife"), sample).left_out, single
         relation = self.given(measure)[2]
@@ -198,7 +198,7 @@ class System:
             relation = to_relation(relation, sample.explanations)
         if measure == "necessity":
             counted = count_necessity(sample.counted().evenly(), relation, exact=exact)
-            return counted.terms.left_out, single if counted.block is None else counted.block
+            return counted.left_out, single if counted.block is None else counted.block
         if measure == "encoding":
             even = sample.counted().evenly()
             block = Rows(even, relation, exact).block

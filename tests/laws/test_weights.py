@@ -13,7 +13,7 @@ import faithscope as fs
 from bins import rules_in_bins
 from brute_numbers import agreement_of
 from faithscope.agreements import Same as SameLabel
-from faithscope.counting.clusters import Strangers
+from faithscope.counting.clusters import Kinds
 from faithscope.counting.kept import Lots, keep, kept_rows, thin
 from faithscope.sample import Sample
 from noted import noted
@@ -52,7 +52,7 @@ def test_sums_of_kept_rows_are_the_mean_over_all_ways_of_keeping_them(name, clus
     sample = Sample.of(
         explanations, predictions, None, weights, AGREEMENTS[name], clusters.tolist() if clustered else None
     )
-    terms = keep(sample, Strangers(sample)) or _all_kept(sample)
+    terms = keep(sample, Kinds.of(sample)) or _all_kept(sample)
     lots = dict.fromkeys(zip(explanations, clusters, strict=True), 0.0)
     for pair, weight in zip(zip(explanations, clusters, strict=True), weights, strict=True):
         lots[pair] += weight
@@ -73,7 +73,7 @@ def _all_kept(sample):
     """Kept rows although pairs would be weighed, since few of these would be kept."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("faithscope.counting.kept._APART", -1.0)
-        return keep(sample, Strangers(sample))
+        return keep(sample, Kinds.of(sample))
 
 
 def test_quadrature_is_exact_for_any_number_of_rows():

@@ -52,7 +52,11 @@ def test_answers_that_are_none_are_refused_when_they_are_handed_over():
         (sparse.csr_array(np.eye(4)), WrongType, "got csr_array"),
         ({"row": [0], "applies": [True]}, WrongType, "got columns 'row', 'applies'"),
         ({"row": [0], "explanation": [0], "applies": np.ones((1, 2))}, WrongType, "one answer per row; got shape"),
-        ({"row": [0, 1], "explanation": [0], "applies": [True]}, BadInput, "differ in length: 2, 1, 1"),
+        (
+            {"row": [0, 1], "explanation": [0], "applies": [True]},
+            BadInput,
+            "2 rows but the column .explanation.",
+        ),
         (one_pair(0.5, 0, True), BadInput, "'row' must hold positions.*got .*0.5"),
         (one_pair(-1, 0, True), BadInput, "'row' must hold positions"),
         (one_pair(0, "late", True), BadInput, "'explanation' must hold numbers"),

@@ -180,7 +180,7 @@ def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
 
     def need(size, what, instead):
         asked.append(what)
-        if "of 60 explanations by 3,000 labels" in what and size > MIB:
+        if "of 60 explanations by 3,000 labels" in what and size > 4 * MIB:
             raise TooLarge(what)
 
     monkeypatch.setattr("faithscope.counting.tally.need", need)

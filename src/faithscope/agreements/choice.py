@@ -97,7 +97,7 @@ def to_agreement(given: Any) -> Agreement:
         return OwnAgreement(check_function(given, "agreement", "a", "b"))
     if isinstance(given, str):
         return from_word(given)
-    hint = f"{given.__name__}(...)" if isinstance(given, type) and issubclass(given, Agreement) else repr(given)
+    hint = f"{given.__name__}(...)" if isinstance(given, type) else repr(given)
     raise WrongType(
         f"agreement={hint} cannot be applied: pass fs.Spread(), fs.Close(eps), fs.Tolerance(eps), or a function of two "
         "arrays."

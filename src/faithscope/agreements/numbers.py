@@ -324,8 +324,7 @@ def scaled(values: Floats) -> tuple[Floats, float]:
     The unit is a power of two, so that nothing is rounded.
     """
     columns = values.reshape(len(values), math.prod(values.shape[1:]))  # also of no rows
-    ends = [(float(column.min()), float(column.max())) for column in columns.T] if columns.size else []
-    half = max((high / 2 - low / 2 for low, high in ends), default=0.0)
+    half = float((columns.max(axis=0) / 2 - columns.min(axis=0) / 2).max()) if columns.size else 0.0
     unit = math.ldexp(0.5, math.frexp(half)[1]) if half > 0 else 1.0
     return np.divide(columns, unit, dtype=np.float64), unit
 

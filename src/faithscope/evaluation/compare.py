@@ -25,10 +25,11 @@ from faithscope.measures.comparing.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.comparing.populations import Populations
+from faithscope.measures.covered import unseen_rows
 from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import BEYOND, NECESSITY, Estimate, Method
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
-from faithscope.measures.sufficiency import Scoping, leaning_on, unseen_rows
+from faithscope.measures.sufficiency import Scoping, leaning_on
 from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
@@ -327,7 +328,7 @@ def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[L
     ):
         estimate, relation, unseen = getattr(ev, measure), ev._relation, None
         if measure == NECESSITY:
-            left_out = counted.terms.left_out
+            left_out = counted.left_out
         else:
             partitions = relation.partitions
             how = Scoping(relation, further=None if partitions else ev.options.further)

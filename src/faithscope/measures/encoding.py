@@ -208,13 +208,13 @@ class Encoding(Answer):
             # Of labels whose shares differ as much, the commonest of those given it.
             order = np.lexsort((cells.given, np.abs(one - other).round(9), cells.explanation))
             top = order[np.searchsorted(cells.explanation, which, side="right") - 1]
-            told: dict[str, Any] = {"label": [self._encoded.labels[j] for j in cells.label[top].tolist()]}
+            told: dict[str, Any] = {"label": [self._encoded.counts.labels[j] for j in cells.label[top].tolist()]}
             told |= {"given_share": one[top], "covered_share": other[top], "total_variation": first.distance}
         else:
             told = {"given_mean": cells.given_mean[which], "covered_mean": cells.others_mean[which]}
             told |= {"distance": first.distance}
         return {
-            "explanation": [self._encoded.explanations.describe(int(number)) for number in which],
+            "explanation": [self._encoded.counts.explanations.describe(int(number)) for number in which],
             "n": first.given,
             "others": first.others,
             **told,
@@ -264,7 +264,7 @@ the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
         """
         many = f"{self.flagged:,} of {several(self.tested, 'explanation', 'explanations')}"
         if self.encodes is None:
-            if self.alone or self._encoded.missed:
+            if self.alone or self._encoded.counts.missed.any():
                 return "Cannot tell: no explanation was given to several rows and covers others besides."
             return "Nothing is encoded in the choice of an explanation: none covers a row that was given another."
         ends = f"{100 * self.confidence:g}% interval {down(self.low)} to {up(self.high)}"
@@ -371,11 +371,12 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     wrong, (counted, relation) = check_confidence(confidence), scoped(sample, relation, "encoding")
     read, notes = encoded(counted, relation), counted.all_notes
     sums, tests, without = read.sums, ChoiceTests.of(read), read.sums.without
+    missed = int(read.counts.missed.sum())
     value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))
     middle, off, reach = value or 0.0, Margins(2.0, 2.0), 0.0 if without is None else without.reach
-    if value is not None and without is not None and not np.isnan(without.value[without.rows > 0]).any():
-        apart = Deviations.of(without.value, without.rows)
-        good = read.effective_n * sums.tested / sums.total
+    if value is not None and without is not None and not np.isnan(without.value).any():
+        apart = Deviations.of(without.value)
+        good = read.counts.effective_n * sums.tested / sums.total
         off = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=reach)
     encodes = None
     if len(tests.p):
@@ -383,8 +384,8 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     remarks = {
         "tests of single explanations take one row per cluster and explanation": counted.clusters is not None,
         "tests of single explanations count every row once": counted.clusters is None and counted.weights is not None,
-        several(read.missed, "row is not covered by its", "rows are not covered by their")
-        + " own explanation, and count among the rows given it: that alone can make both differ": read.missed,
+        several(missed, "row is not covered by its", "rows are not covered by their")
+        + " own explanation, and count among the rows given it: that alone can make both differ": missed,
         f"the comparisons of {reach:,.0f} rows lean on one other row, which makes the interval wide": reach
         >= max(2.0, _MANY_LEAN * sums.tested),
     }
@@ -398,7 +399,7 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
         unverifiable=min(1.0, alone + exclusive),
         alone=alone,
         exclusive=exclusive,
-        n=read.n,
+        n=read.counts.n,
         distinct=len(read.both),
         tested=len(tests.p),
         flagged=int(np.sum(tests.adjusted <= wrong)),

@@ -61,7 +61,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
 
 
 def _strangers(sample: Sample, relation: Relation) -> Met:
-    """Of clustered rows, what `Strangers.met` is of the rows that their explanations cover; every row counts once."""
+    """Of clustered rows, what `Kinds.met` is of the rows that their explanations cover; every row counts once."""
     met = cover(replace(sample, weights=None), relation).strangers
     assert met is not None
     others, agreeing, together = met

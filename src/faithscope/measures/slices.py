@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from faithscope.agreements import Spread
-from faithscope.counting.clusters import Strangers
+from faithscope.counting.clusters import Kinds
 from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
 from faithscope.explanations.base import readable, several
 from faithscope.inputs.array_types import Bools, Floats, Ints
@@ -383,7 +383,7 @@ def find_slices(
         raise BadInput("No column has values that several rows share, so there are no slices: pass columns= that have.")
     halves = sample.half_places(seed)
     parts = [sample.take(places) for places in halves]
-    (score, checked), *shares = (Strangers(rows).shares() for rows in (sample, *parts))
+    (score, checked), *shares = (Kinds.of(rows).shares() for rows in (sample, *parts))
     looked, shown, chance = list[_Asked](), list[tuple[_Asked, int]](), list[float]()
     for half in (1, 0):  # is asked about what the other one points out, at half the error
         pointed = _search(*shares[1 - half], halves[1 - half], cuts, most)

@@ -130,7 +130,19 @@ class Nearest(Relation):
 
 
 @dataclass(frozen=True)
-class Ball(Relation):
+class _ByDistance(Relation):
+    """Up to a distance: a finite number of at least 0."""
+
+    tau: float
+
+    def __post_init__(self) -> None:
+        if not is_real(self.tau) or not 0 <= self.tau < 1e308:
+            raise BadInput(f"tau is a distance, a finite number of at least 0; got {self.tau!r}.")
+        object.__setattr__(self, "tau", float(self.tau))
+
+
+@dataclass(frozen=True)
+class Ball(_ByDistance):
     """Prototypes cover the rows within a distance of every one of them (the paper's second option).
 
     Parameters
@@ -145,11 +157,6 @@ class Ball(Relation):
     >>> fs.sufficiency(prototypes, X=[[1.0], [8.0], [9.0]], predictions=[0, 1, 1], relation=Ball(5)).value
     0.6666666666666666
     """
-
-    tau: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tau", _to_tau(self.tau))
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
         prototypes, points = _with_points(distinct)
@@ -170,7 +177,7 @@ def _with_points(explanations: Explanations) -> tuple[Prototypes, Points]:
 
 
 @dataclass(frozen=True)
-class Within(Relation):
+class Within(_ByDistance):
     """Explanations at distances up to tau count as the same (paper, section 4.2).
 
     A relation between explanations, not between an explanation and rows: it generalizes consistency, not sufficiency.
@@ -190,11 +197,10 @@ class Within(Relation):
     [[True, True, False]]
     """
 
-    tau: float
     metric: Any = "euclidean"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tau", _to_tau(self.tau))
+        super().__post_init__()
         to_metric_name(self.metric)  # raises if it is none
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
@@ -211,13 +217,6 @@ def vectors(explanations: Explanations) -> Floats:
         return explanations.values.astype(np.float64, copy=False)
     cells = " with categories, dates or missing values" if isinstance(explanations, Counterfactuals) else ""
     raise WrongType(f"A distance between explanations needs vectors of numbers; these are {explanations.kind}{cells}.")
-
-
-def _to_tau(tau: Any) -> float:
-    """A distance: a finite number of at least 0."""
-    if not is_real(tau) or not 0 <= tau < 1e308:
-        raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
-    return float(tau)
 
 
 @dataclass(frozen=True)

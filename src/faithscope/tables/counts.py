@@ -267,10 +267,9 @@ def beside(parts: Sequence[Cells], notes: tuple[str, ...], confidence: float) ->
         return None
     if len(texts) > 1:
         return None
-    known, first = explanations.group()
-    codes, predicted, groups, start, before = list[Ints](), list[Ints](), list[Ints](), 0, 0
+    places, predicted, groups, start, before = list[Ints](), list[Ints](), list[Ints](), 0, 0
     for part in parts:
-        codes.append(known[start : start + len(part.distinct)][part.codes])
+        places.append(part.codes + start)
         predicted.append(part.predictions[1] + len(values))
         groups.append(part.group + before)
         start, before = start + len(part.distinct), before + len(part.populations)
@@ -281,14 +280,9 @@ def beside(parts: Sequence[Cells], notes: tuple[str, ...], confidence: float) ->
         place = {name: number for number, name in enumerate(dict.fromkeys(name for held, _ in owners for name in held))}
         clusters = np.concatenate([np.array([place[name] for name in held])[number] for held, number in owners])
     labels = _labels(values, agreement)[np.concatenate(predicted)]
-    sample = Sample(Plain(np.concatenate(codes)), labels, clusters=clusters, agreement=agreement)
-    if clusters is not None and sizes_matter(sample.take(np.repeat(np.arange(len(rows)), rows))):
-        notes = (*notes, BY_PREDICTION)
-    return Beside(
-        notes,
-        confidence,
-        kinds=Kinds.of(sample, np.concatenate(groups), rows),
-        labels=sample.numbered_labels[0],
-        distinct=explanations.take(first),
-        agreement=agreement,
-    )
+    sample = Sample(explanations.take(np.concatenate(places)), labels, clusters=clusters, agreement=agreement)
+    if clusters is not None:
+        numbered = replace(sample, explanations=Plain(sample.explanations.group()[0]))
+        if sizes_matter(numbered.take(np.repeat(np.arange(len(rows)), rows))):
+            notes = (*notes, BY_PREDICTION)
+    return Beside(notes, confidence, kinds=Kinds.of(sample, np.concatenate(groups), rows))
