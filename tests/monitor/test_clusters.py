@@ -75,6 +75,29 @@ def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_b
     assert days[0] == days[2]
 
 
+@BOTH
+def test_monitors_added_up_are_a_replay_and_a_batch_of_both_counts_once(tmp_path, options):
+    rows = customers(160, 60)
+    parts = [rows[40 * place : 40 * (place + 1)] for place in range(4)]
+
+    def watched(*places):
+        monitor = fs.Monitor(**options, by="g")
+        for place in places:
+            add(monitor, parts[place], clusters=parts[place]["who"], when=day(place), batch=str(place))
+        return monitor
+
+    for ours, theirs in (((0, 1), (2,)), ((1, 3), (0, 1, 2))):
+        merged, replayed = watched(*ours) + watched(*theirs), watched(*sorted({*ours, *theirs}))
+        assert heard(merged) == heard(replayed)
+        assert merged.limits().to_dict() == replayed.limits().to_dict()
+        assert merged.single_look().to_dict() == replayed.single_look().to_dict()
+        merged.save(tmp_path / f"{ours}")
+        saved = fs.Monitor(tmp_path / f"{ours}")
+        assert saved.to_dict() == merged.to_dict()
+        assert not add(saved, parts[ours[0]], clusters=parts[ours[0]]["who"], when=day(9), batch=str(ours[0])).counted
+    assert (fs.Monitor(**options, by="g") + watched(0)).limits() == watched(0).limits()
+
+
 def test_a_log_adds_what_its_rows_add_and_customers_are_known_again(tmp_path):
     rows = customers(900, 200)
     memory, log = (fs.Monitor(tmp_path / name, by="g") for name in ("memory", "log"))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.errors import BadInput, NotProven
-from monitor.watched_rows import START, TEXTS, add, drawn, holds_all
+from faithscope.errors import BadInput, Incompatible
+from monitor.watched_rows import START, TEXTS, add, drawn, holds_all, looked, same
 from refused import refused
 
 MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
@@ -36,6 +36,48 @@ def test_how_rows_are_divided_into_batches_does_not_matter(options, lines, parts
     assert 0 <= limits.low <= limits.high <= 1
     assert limits.openers == limits.pairs + limits.waiting <= limits.n == len(rows)
     assert set(monitor.table()["day"]) == set(rows["day"])
+
+
+@BOTH
+def test_monitors_added_up_hold_what_one_holds_to_which_all_was_added(tmp_path, options):
+    rows = drawn(200, days=4)
+    rows["day"] = [day + 4 * (day - START) for day in rows["day"]]
+    each, whole = (
+        [fs.Monitor(tmp_path / str(side), **options, by="g") for side in range(2)],
+        fs.Monitor(**options, by="g"),
+    )
+    how = {"prediction": "y", "explanation": "rule", "kind": "rules" if options else "keys"}
+    for place, (day, part) in enumerate(rows.groupby("day")):
+        later = fs.Monitor(each[place % 2]._store.path)  # the settings are those of the state
+        for monitor in (later, whole):
+            if place % 3:
+                add(monitor, part, when=day, batch=str(day))
+            else:
+                monitor.add_log(part, **how, when="day", batch=str(day))
+    for merged in (each[0] + each[1], each[1] + each[0]):
+        assert merged.to_dict() == whole.to_dict()
+        holds_all(merged, rows)
+    limits = merged.limits()
+    assert limits.pairs + limits.waiting == limits.openers <= limits.n == sum(part.limits().n for part in each)
+    pairs = looked(merged, lambda look: look.pairs)
+    assert pairs["rows"][pairs["grp"] == -1].sum() == len(rows)
+    assert (pairs["agreeing"] <= pairs["matched"]).all()
+    merged.save(tmp_path / "all")
+    assert fs.Monitor(tmp_path / "all").to_dict() == merged.to_dict()
+    refused(BadInput, "already", merged.save, tmp_path / "all")
+
+
+@MEASURES
+def test_a_batch_in_both_monitors_counts_once(options):
+    rows = drawn(300, days=3)
+    first, second = (fs.Monitor(**options) for _ in range(2))
+    for monitor, parts in ((first, (0, 1)), (second, (1, 2))):
+        for part in parts:
+            add(monitor, rows[100 * part : 100 * (part + 1)], when=START + datetime.timedelta(part), batch=str(part))
+    for merged in (first + second, second + first):
+        holds_all(merged, rows)
+    same((first + first).single_look(), rows[:200])
+    assert (first + fs.Monitor(**options)).to_dict() == first.to_dict()
 
 
 @MEASURES
@@ -75,6 +117,19 @@ def test_a_replay_draws_the_same_pairs_in_any_order_of_rows_labels_groups_and_sc
     assert other.limits().openers != monitor.limits().openers
 
 
-def test_monitors_do_not_add_up():
-    with pytest.raises(NotProven, match="to one state"):
-        fs.Monitor() + fs.Monitor()
+def test_what_cannot_be_merged_is_refused():
+    def added(explanations, labels=(0, 1), **how):
+        monitor = fs.Monitor()
+        monitor.add(explanations, list(labels), **how)
+        return monitor
+
+    first = added(["a", "a"], batch="b", when="2026-01-01")
+    for one, other, words in (
+        (first, added(["a", "a"], (0, 0), batch="b", when="2026-01-01"), "different rows"),
+        (first, added([[0.5, 1.0], [0.5, 1.0]]), "different kind"),
+        (fs.Monitor(by="region"), fs.Monitor(), "different by"),
+        (fs.Monitor(scopes=TEXTS), fs.Monitor(scopes=TEXTS[:2]), "different scopes"),
+        (fs.Monitor(scopes=TEXTS), fs.Monitor(), "different scopes"),
+    ):
+        with pytest.raises((Incompatible, BadInput), match=words):
+            one + other

@@ -344,6 +344,8 @@ def test_batches_that_share_ids_are_noticed_and_nothing_is_said_to_hold(from_log
                 monitor.add(rows["leaf"], rows["y"], **how)
         return monitor
 
-    back, new = watched(0, (1, 2, 3)), watched(1000, (1, 2, 3))
+    back, new, other = watched(0, (1, 2, 3)), watched(1000, (1, 2, 3)), watched(1000, (4, 5))
     assert (back.limits().verdict, new.limits().verdict, new.notes) == ("cannot tell yet", "holds", ())
     assert "ids in 'customer_id' came in an earlier batch too" in back.notes[0]
+    sums = [(one + two).limits().doubted for one, two in ((back, other), (other, back), (new, other), (back, back))]
+    assert sums == [True, True, False, True]

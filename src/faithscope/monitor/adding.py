@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.monitor.batch import Batch, Names
@@ -186,9 +186,22 @@ def _insert(connection: Any, batch: Batch, name: str, settings: Mapping[str, Any
         known = {"own": batch.patterns.own, "inside": batch.patterns.texts}
         with registered(connection, "coming", {**batch.patterns.digests()._asdict(), **known}):
             connection.execute("INSERT INTO patterns SELECT * FROM coming ANTI JOIN patterns USING (high, low)")
+    return _file(connection, name, batch.filed, cells, batch.ids, settings, scopes)
+
+
+def _file(
+    connection: Any,
+    name: str,
+    filed: tuple[Any, ...],
+    cells: Mapping[str, Array],
+    ids: Mapping[str, Words],
+    settings: Mapping[str, Any],
+    scopes: Scopes | None,
+) -> int:
+    """The cells of a batch and its pairs, filed under its name; the number of rows that count."""
     ((number,),) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM batches").fetchall()
-    connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)", [number, name, *batch.filed])
-    for column, words in batch.ids.items():
+    connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)", [number, name, *filed])
+    for column, words in ids.items():
         insert(connection, "ids", {"name": [column] * len(words), "word": words, "batch": [number] * len(words)})
     with registered(connection, "coming", cells):
         connection.execute(_CELLS.format(number=number, cluster="cluster" if "cluster" in cells else "NULL"))
@@ -279,3 +292,55 @@ def _pair(connection: Any, number: int, rng: np.random.Generator, scopes: Scopes
     with registered(connection, "told", told):
         connection.execute(_PAIRS.format(number=number, whole=WHOLE, grouped=grouped))
     return n
+
+
+def replayed(stores: tuple[Store, Store], scopes: Scopes | None) -> Store:
+    """A store in memory to which the batches of both were added, in the order of their days; one of both counts once.
+
+    It holds what a monitor holds to which all of them were added.
+    """
+    one, other = (store.settings() for store in stores)
+    for name in ("by", "scopes", "reference", *_ADVICE):
+        unsaid = name in _ADVICE and not {"kind"} <= one.keys() & other.keys()
+        if one.get(name) != other.get(name) and not unsaid:
+            raise Incompatible(f"These monitors have different {name}: merge monitors of the same {name}.")
+    settings = {**other, **one}
+    merged, filed = Store(None, settings), list[tuple[Any, ...]]()
+    with merged.transaction(write=True) as target:
+        for turn, store in enumerate(stores):
+            with store.transaction() as source:
+                lines = source.execute("SELECT first_day, number, id, rows, last_day, content FROM batches").fetchall()
+                filed += [(first, turn, number, name, (n, first, *about)) for first, number, name, n, *about in lines]
+                for table in ("texts", "patterns"):
+                    with registered(target, "coming", source.sql(f"SELECT * FROM {table}").to_arrow_table()):
+                        target.execute(f"INSERT INTO {table} SELECT * FROM coming ANTI JOIN {table} USING (high, low)")
+        contents: dict[str, str] = {}
+        for _, turn, number, name, about in sorted(filed):
+            if contents.get(name, about[-1]) != about[-1]:
+                raise Incompatible(
+                    f"Both monitors have a batch {name!r}, of different rows: give batches different names."
+                )
+            if name not in contents:
+                with stores[turn].transaction() as source:
+                    cells, ids = _held(source, target, number)
+                _file(target, name, about, cells, ids, settings, scopes)
+            contents[name] = about[-1]
+    return merged
+
+
+def _held(source: Any, target: Any, number: int) -> tuple[dict[str, Array], dict[str, Words]]:
+    """The cells of a batch, of clusters that are new to the target, with its numbers of labels and groups; and ids."""
+    cells = fetched(source, f"SELECT day, grp, high, low, label, given, cluster FROM cells WHERE batch = {number}")
+    cluster = cells.pop("cluster")
+    if np.ma.count(cluster):
+        known = fetched(target, "SELECT cluster FROM cells")["cluster"]
+        new = ~np.isin(cluster, known)
+        cells = {name: column[new] for name, column in {**cells, "cluster": np.asarray(cluster, np.uint64)}.items()}
+    lines = source.execute("SELECT what, code, canonical, shown FROM names").fetchall()
+    names = {(what, code): told for what, code, *told in lines}
+    for what, column in (("labels", "label"), ("groups", "grp")):
+        used, place = np.unique(cells[column], return_inverse=True)
+        told = [names[what, code] for code in used.tolist()]
+        cells[column] = codes(target, what, Names(*([line[j] for line in told] for j in (0, 1))))[place]
+    ids = fetched(source, f"SELECT name, word FROM ids WHERE batch = {number}")
+    return cells, {name: ids["word"][ids["name"] == name] for name in dict.fromkeys(ids["name"].tolist())}

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.monitor.adding import Added, add_batch
+from faithscope.monitor.adding import Added, add_batch, replayed
 from faithscope.monitor.batch import (
     Batch,
     are_ids,
@@ -115,12 +115,7 @@ class Monitor(Shareable):
             said["scopes"] = chosen.written()
         if reference is not None:
             said["reference"] = check_whole(reference, "reference, a number of days,", 1, MAXYEAR * 366)
-        self._store = Store(store, said)
-        settings = self._store.settings()
-        self.by: tuple[str, ...] = tuple(settings["by"])
-        self.reference: int | None = settings.get("reference")
-        with readable_state(self._store.name):
-            self._scopes = Scopes.read(settings["scopes"]) if "scopes" in settings else None
+        self._use(Store(store, said))
         for option, given, held in (
             ("by", None if by is None else group_names(by), self.by),
             ("reference", reference, self.reference),
@@ -133,6 +128,13 @@ class Monitor(Shareable):
                     f"{self._store.name!r} was begun {there} {option}{told}: leave {option} away, or begin another "
                     "state."
                 )
+
+    def _use(self, store: Store) -> None:
+        self._store, settings = store, store.settings()
+        self.by: tuple[str, ...] = tuple(settings["by"])
+        self.reference: int | None = settings.get("reference")
+        with readable_state(store.name):
+            self._scopes = Scopes.read(settings["scopes"]) if "scopes" in settings else None
 
     @in_memory(FEWER_ROWS)
     def add(
@@ -358,11 +360,15 @@ class Monitor(Shareable):
         with self._look() as look:
             return told_card(look), render(look)
 
-    def __add__(self, other: object) -> Any:
-        raise NotProven("Monitors do not add up: add the batches of both to one state, in the order of their days.")
+    def __add__(self, other: "Monitor") -> "Monitor":
+        if not isinstance(other, Monitor):
+            return NotImplemented
+        merged = Monitor(at_least=self.at_least, confidence=self.confidence)
+        merged._use(replayed((self._store, other._store), self._scopes))
+        return merged
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all of it to a new file."""
+        """Write all of it to a new file, such as that of two monitors added up."""
         if not self._store.save(path):
             raise BadInput(f"{str(to_path(path))!r} exists already: name another file.")
 
