@@ -203,7 +203,9 @@ class Rules(Conjunctions):
 
         Such a list differs from one set of rules to the next, though the columns that they name are the same.
         """
-        theirs = getattr(other, "features", self.features)
+        if not isinstance(other, Rules):
+            return self, other
+        theirs = other.features
         lists = [each.features for each in (self, other) if each.positional and each.features]
         if self.features == theirs or len(lists) == 2:
             return self, other
