@@ -155,7 +155,7 @@ ASKED = [
     (1000, "Bitmaps of 3,000 rows with 3,000 labels", lambda: fs.sufficiency(RULES, MANY, X)),
     (1000, "320 coalitions of 16 features", lambda: Shap(lambda X: X[:, 0], np.zeros((1, 16)), output="margin")),
     (1000, "5,000 draws around a row of 300", lambda: Lime(lambda X: X[:, 0] > 0, WIDE).explain(WIDE[:1])),
-    (1000, "Bounds of 16 categories of 300 features", lambda: Anchors(lambda X: X[:, 0] > 0, WIDE)),
+    (1000, "Bounds of 17 categories of 300 features", lambda: Anchors(lambda X: X[:, 0] > 0, WIDE)),
     *(
         (MIB, "Distances from 200 vectors of 300 features", partial(fs.within, WIDE, TWO[:200], 20.0, metric=metric))
         for metric in ("euclidean", "cityblock")

@@ -158,7 +158,7 @@ REFUSED = [
     (BadInput, {"discretizer": fs.Rank() | fs.Floor(1)}, "discretizes importances"),
     (BadInput, {"explanation": "leaf", "kind": "importances"}, "column 'leaf' holds string"),
     (BadInput, {"explanation": "leaf", "kind": "words"}, "Words are a column of lists; 'leaf' holds string"),
-    (BadInput, {"explanation": "leaf", "kind": "rules"}, "cannot be read at character 1"),
+    (BadInput, {"explanation": "leaf", "kind": "rules"}, "cannot be read: at character 1"),
     (BadInput, {"explanation": "leaf", "kind": "poems"}, "kind must be"),
     (BadInput, {"explanation": MIXED_KEYS, "kind": "rules"}, "sit in one column"),
     (BadInput, {"discretizer": fs.Delta()}, "discretizes counterfactuals"),

@@ -26,12 +26,13 @@ class _ByDistance(Agreement):
     eps: float
 
     def __post_init__(self) -> None:
-        if not is_real(self.eps) or not 0 < self.eps < 1e308:
+        eps = self.eps.item() if isinstance(self.eps, np.generic) else self.eps  # single precision ends below
+        if not is_real(eps) or not 0 < eps < 1e308:
             name = type(self).__name__
             raise BadInput(
                 f"{name}'s eps must be a positive number, in the units of the predictions; got {self.eps!r}."
             )
-        object.__setattr__(self, "eps", float(self.eps))
+        object.__setattr__(self, "eps", float(eps))
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class Counterfactual(FlippingExplainer):
 
     def __post_init__(self) -> None:
         check_whole(self.candidates, "candidates")
-        if self.metric != "gower":
+        if not isinstance(self.metric, str) or self.metric != "gower":
             raise BadInput(
                 f"Counterfactual searches by Gower's distance alone; got metric={self.metric!r}. Of what it finds, "
                 "fs.Counterfactuals(found.points, found.originals, metric=...) measures distances otherwise."

@@ -12,7 +12,7 @@ from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
-from faithscope.inputs.checks import check_whole, check_word
+from faithscope.inputs.checks import check_flag, check_whole, check_word
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
@@ -79,7 +79,8 @@ class Gradient(Explainer):
         if not (callable(module) and hasattr(module, "parameters") and hasattr(module, "eval")):
             raise WrongType(f"Gradient explains a torch.nn.Module; got {type(module).__name__}.")
         check_word(method, "method", _METHODS)
-        self.module, self.method, self.offset, self.class_index = module, method, offset, class_index
+        self.module, self.method, self.class_index = module, method, class_index
+        self.offset = check_flag(offset, "offset")
         start = None if baseline is None else flat_rows([baseline])[0]
         self.baseline: Floats | None = None if start is None else to_matrix(start, "The baseline")[0][0]
         self.steps = check_whole(steps, "steps")

@@ -62,10 +62,11 @@ class Counterfactuals(Explanations):
         same_rows(originals=originals, points=points)
         columns = columns or own
         if new.shape != old.shape or (own or columns) != columns:
-            raise Incompatible(
-                f"Counterfactuals have {new.shape[1]} columns ({columns}), originals have {old.shape[1]} "
-                f"({own}): pass the same columns."
+            widths = (
+                f"{cells.shape[1]} columns" + (f" ({', '.join(names)})" if names else "")
+                for cells, names in ((new, columns), (old, own))
             )
+            raise Incompatible(f"Counterfactuals and originals have {' and '.join(widths)}: pass the same columns.")
         if new.dtype != old.dtype:
             new, old = new.astype(object), old.astype(object)
         categories = declared_categories(points) | declared_categories(originals)

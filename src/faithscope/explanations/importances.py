@@ -25,6 +25,7 @@ from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole, same_length
+from faithscope.inputs.columns import Rows
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rows import flattened, rows_of
 from faithscope.visible import visible
@@ -236,6 +237,11 @@ class Importances(Explanations):
         """
         same_length(importances=len(self), X=rows_of(X))
         marks, names = self.named(k)
+        if self.shape is not None and names is not None and (cells := len(Rows(X).names)) != len(names):
+            raise BadInput(
+                f"Importances are of {len(names)} regions, and a row of X has {cells:,} cells: pool the rows as well, "
+                f"X=fs.Pool({self.shape})(fs.read(X)).values."
+            )
         rules = alike_rules(marks, names, X, check_whole(bins, "bins", 2), X_train)
         most = int((marks != 0).sum(axis=1).max(initial=0))
         said = f"rows are alike if they share a bin, of at most {bins}, in each of up to {most} named features"

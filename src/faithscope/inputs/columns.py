@@ -28,7 +28,7 @@ from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
 
 _NUMBERS = (float, np.floating, int, np.integer, np.bool_, Decimal)
-_SINGLE = (str, dict, set, frozenset)  # which have a length and are no rows
+_SINGLE = (str, dict, set, frozenset, type)  # which have a length and are no rows
 _ZONED = "date with a time zone"
 
 
