@@ -59,7 +59,7 @@ REFUSED = {
         (lambda: agree({"a": FRAME, "b": FRAME[::-1]}), "in another order"),
         (
             lambda: agree({"a": [[1.0], [2.0]], "b": [[1.0], [np.nan]]}),
-            "of 'b' cannot be read: Importances hold nan at row 1",
+            "of 'b' cannot be read: Importances are missing at row 1",
         ),
         (lambda: fs.compare(LABELS, {"a": PHI}, PHI).agreement(), "at least two explainers; got 1"),
         (

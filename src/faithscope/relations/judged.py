@@ -80,7 +80,7 @@ class Judged:
         applies = columns["applies"]
         if applies.ndim != 1:
             raise WrongType(f"The column 'applies' must hold one answer per row; got shape {applies.shape}.")
-        same_length(**{f"the column {name!r}": len(column) for name, column in columns.items()})
+        same_length(**{f"values of {name!r}": len(column) for name, column in columns.items()})
         asked, numbers = ~missing_values(applies), known_numbers(applies)
         wrong = asked & ~np.isin(numbers, (0, 1))
         if wrong.any():
