@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from faithscope.explanations.arrow.tables import METADATA, from_arrow
 
 import faithscope as fs
 from faithscope.errors import FaithscopeError
+from faithscope.explanations.arrow import METADATA, from_arrow
 from faithscope.explanations.keys import Plain, Records
 from faithscope.tables.log.writing import to_log
 

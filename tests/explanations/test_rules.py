@@ -397,10 +397,7 @@ def test_rules_from_bins_were_removed_and_what_to_do_is_said():
     refused(
         AttributeError,
         r"^Rules.from_bins was removed: write each bin as two conditions, Rules",
-        Rules.from_bins,
-        [[18.0]],
-        [[37.0]],
-        ["age"],
+        lambda: Rules.from_bins([[18.0]], [[37.0]], ["age"]),
     )
 
 

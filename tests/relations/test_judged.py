@@ -55,7 +55,7 @@ def test_answers_that_are_none_are_refused_when_they_are_handed_over():
         (
             {"row": [0, 1], "explanation": [0], "applies": [True]},
             BadInput,
-            "2 rows but the column .explanation.",
+            "2 rows but values of .explanation.",
         ),
         (one_pair(0.5, 0, True), BadInput, "'row' must hold positions.*got .*0.5"),
         (one_pair(-1, 0, True), BadInput, "'row' must hold positions"),

@@ -7,7 +7,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.arrays import is_frame, refuse_query, to_array
+from faithscope.inputs.arrays import refuse_query, to_array
 from faithscope.inputs.tensors import is_tensor
 
 
@@ -34,7 +34,7 @@ def flat_rows(X: Any) -> tuple[Any, tuple[int, ...] | None]:
     ((10, 64), (1, 8, 8))
     """
     array = to_array(X, "Rows")
-    if array is None and (axes := len(shape_of(X))) > 1 and not is_frame(X):
+    if isinstance(X, list | tuple) and (axes := len(shape_of(X))) > 1:
         rows = [to_array(row, f"Values of row {place}") for place, row in enumerate(X)]
         kinds = {getattr(row, "dtype", None) for row in rows}
         if axes > 2 or (len(kinds) == 1 and None not in kinds):
@@ -91,7 +91,7 @@ def shape_of(values: Any) -> tuple[int, ...]:
 def _inner_shape(item: Any) -> tuple[int, ...]:
     try:
         return tuple(np.shape(item))
-    except ValueError:  # lists of different lengths
+    except (ValueError, TypeError):  # lists of different lengths, or no values
         return ()
 
 

@@ -20,10 +20,12 @@ def is_a(value: object, module: str, name: str) -> bool:
 
 def to_host(values: Any) -> Array:
     """A tensor as an array of NumPy: without gradients, on the CPU, dense, and in a precision that NumPy has."""
+    if getattr(values, "requires_grad", False) is True:
+        values = values.detach()
     if getattr(values, "is_sparse", False) is True:
         values = values.to_dense()
     if callable(getattr(values, "cpu", None)):  # torch
-        values = values.detach().cpu()
+        values = values.cpu()
     elif type(values).__module__.startswith("cupy"):
         values = values.get()
     if "bfloat16" in str(getattr(values, "dtype", "")):  # every such number is also one of 32 bits

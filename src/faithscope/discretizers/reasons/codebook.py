@@ -71,8 +71,9 @@ class Codebook(Discretizer):
         if not isinstance(patterns, Mapping) or not patterns:
             raise WrongType(f"Codebook takes a pattern per name, such as {_EXAMPLE}; got {patterns!r}.")
         named = tuple((_name(name), pattern) for name, pattern in patterns.items())
+        folded = check_flag(folded, "folded")
         compiled = tuple(_compiled(f"The pattern of {name!r}", pattern, folded) for name, pattern in named)
-        self._fill(patterns=named, folded=check_flag(folded, "folded"), _compiled=compiled)
+        self._fill(patterns=named, folded=folded, _compiled=compiled)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], folded: bool = True) -> "Codebook":

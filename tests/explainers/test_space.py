@@ -147,7 +147,7 @@ NANOSECONDS = pd.to_datetime(pd.Series(["2024-01-01", "2024-01-03"])).astype("da
     ],
 )
 def test_what_is_refused_says_how_many(train, rows, error, message):
-    refused(error, message, learned(train).encode, pd.DataFrame({"x": rows}))
+    refused(error, message, lambda: learned(train).encode(pd.DataFrame({"x": rows})))
 
 
 @pytest.mark.parametrize("names", [["a", "b", "a"], ["b", "a", "a"], ["b", "b", "a"]])
