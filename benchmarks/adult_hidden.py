@@ -5,8 +5,7 @@
 
 FAITHSCOPE_DATA names the folder that holds adult.parquet. The model is scikit-learn's HistGradientBoostingClassifier,
 which takes categories and missing values as they are, trained on UCI's own training rows. Each explainer is repeated
-with what changes between two runs of it: its seed, its background rows, or the training rows that it learns from. DiCE
-is slow, so it explains fewer rows; the column `n` says how many.
+with what changes between two runs of it: its seed, its background rows, or the training rows that it learns from.
 """
 
 import os
@@ -20,9 +19,7 @@ from faithscope.explainers import (
     Anchors,
     Constant,
     Counterfactual,
-    Dice,
     Lime,
-    NearestNeighbors,
     Random,
     Shap,
     TreePath,
@@ -32,8 +29,7 @@ from ratios import options, tell
 TRAINING_ROWS = 32_561  # UCI's own boundary
 RUNS = 5
 REPEATED = 100  # rows that are explained again and again
-SLOW = {"DiCE": 100}  # rows at most; a quarter of them is explained again
-COARSER = {"SHAP": fs.SignOfTop(5), "LIME": fs.SignOfTop(5), "counterfactual": fs.Modified(), "DiCE": fs.Modified()}
+COARSER = {"SHAP": fs.SignOfTop(5), "LIME": fs.SignOfTop(5), "counterfactual": fs.Modified()}
 
 
 def adult():
@@ -58,22 +54,10 @@ def factories(model, train):
         "LIME": ("seed", lambda seed: Lime(model, train, samples=1_000, seed=seed)),
         "anchors": ("seed", lambda seed: Anchors(model, train, beam=1, seed=seed)),
         "counterfactual": ("training rows", lambda seed: Counterfactual(model, sample(half, seed))),
-        "DiCE": ("seed", lambda seed: Dice(model, sample(2_000, 0), seed=seed)),
-        "nearest neighbor": ("training rows", lambda seed: NearestNeighbors(sample(2_000, seed), metric="gower")),
         "always the same": ("seed", lambda seed: Constant()),
         "at random": ("seed", lambda seed: Random(8, seed=seed)),
         "the prediction itself": ("seed", lambda seed: lambda X: restated(model, X)),
     }
-
-
-def by_name(neighbors):
-    """A function from rows to the names of their nearest training rows, which mean the same in every sample."""
-
-    def nearest(X):
-        chosen = neighbors.explain(X)
-        return [neighbors.X_train.index[min(chosen.conjunction(row))] for row in range(len(X))]
-
-    return nearest
 
 
 def restated(model, X):
@@ -85,15 +69,12 @@ def restated(model, X):
 
 def line(name, changed, factory, model, rows):
     """All measures of one explainer."""
-    X = rows[: SLOW.get(name, len(rows))]
-    evaluation = fs.evaluate(model, factory(0), X, discretizer=COARSER.get(name), progress=False)
-    few = X[: SLOW[name] // 4 if name in SLOW else REPEATED]
-    runs = factory if name != "nearest neighbor" else lambda seed: by_name(factory(seed))
-    again = fs.repeatability(runs, few, runs=RUNS, discretizer=COARSER.get(name), progress=False)
+    evaluation = fs.evaluate(model, factory(0), rows, discretizer=COARSER.get(name), progress=False)
+    again = fs.repeatability(factory, rows[:REPEATED], runs=RUNS, discretizer=COARSER.get(name), progress=False)
     encoding = evaluation.encoding() if evaluation.sufficiency is not None else None
     return {
         "explainer": name,
-        "n": len(X),
+        "n": len(rows),
         "consistency": shown(evaluation.consistency),
         "unverifiable": f"{evaluation.consistency.unverifiable:.0%}",
         "sufficiency": shown(evaluation.sufficiency),

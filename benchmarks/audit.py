@@ -2,8 +2,6 @@
 
     python benchmarks/audit.py                  # minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/audit.py --quick          # seconds, on small logs; nothing is judged
-    python benchmarks/audit.py --wide           # only logs of many features
-    python benchmarks/audit.py --numbers        # only predictions that are numbers
     python benchmarks/audit.py --large          # also 100,000,000 rows inside 8 GB of memory; needs 10 GB of disk
 
 1. A Parquet log of 10,000,000 rows and 14 importances, read in place by both. The bare SQL groups the rows by the same
@@ -157,8 +155,7 @@ def large(n=100_000_000):
 
 def all_parts(sizes):
     try:
-        chosen = [part for part, asked in ((many_features, sizes.wide), (numbers, sizes.numbers)) if asked]
-        for part in chosen or (against_group_by, growth, many_features, numbers):
+        for part in (against_group_by, growth, many_features, numbers):
             yield from part(sizes)
         if sizes.large:
             yield from large()
@@ -168,4 +165,4 @@ def all_parts(sizes):
 
 if __name__ == "__main__":
     libraries = ("faithscope", "numpy", "duckdb", "pyarrow")
-    run(__doc__, libraries, (all_parts,), SIZES, large=False, wide=False, numbers=False)
+    run(__doc__, libraries, (all_parts,), SIZES, large=False)

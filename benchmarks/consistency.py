@@ -1,4 +1,4 @@
-"""How fast and how small `consistency` is, as ratios measured in one run on one machine.
+"""How fast `consistency` is, as ratios measured in one run on one machine.
 
     python benchmarks/consistency.py            # a few minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/consistency.py --quick    # seconds, on small samples; nothing is judged
@@ -7,10 +7,9 @@
 2. Against the bare group-by of Polars (result materialised) and DuckDB (a table in memory; counts summed inside the
    database, so no result is transferred). Ours is the complete estimate, interval included. Explanations are many, few,
    or few with ten of fourteen features the same in every row.
-3. Peak memory of a fresh process beyond its imports, over the bytes of its input; the input itself is included.
-4. Weights by label, and clusters of five rows, against plain rows;
+3. Weights by label, and clusters of five rows, against plain rows;
    numbers, nearly all different, against the labels.
-5. Import time beyond NumPy's.
+4. Import time beyond NumPy's.
 
 Times are the best of a few runs in turns, so that a busy moment of the machine hits everybody.
 """
@@ -25,11 +24,9 @@ from ratios import (
     FEATURES,
     Line,
     faster,
-    has_peak,
     import_seconds,
     in_fresh_process,
     is_missing,
-    peak_bytes,
     quantus_value,
     race,
     run,
@@ -43,7 +40,6 @@ SPREADS = {"few": (0.02, 0.05), "many": (0.08, 0.15)}  # of φ: rounded to a dec
 SIZES = {  # rows that each part measures, in full and quickly
     "quantus": ((1_000, 10_000, 20_000), (500, 1_000, 2_000)),
     "group_by": (1_000_000, 100_000),
-    "memory": (5_000_000, 500_000),
     "runs": (5, 2),
 }
 
@@ -117,21 +113,6 @@ def against_group_by(sizes):
             yield slower(what, times, at_most=1, note=note)
 
 
-def peak_over_input(n, spread):
-    """Peak memory of making one estimate, input included, over the bytes of the input."""
-    before = peak_bytes()
-    values, labels = importances(n, spread)
-    fs.consistency(values, labels, discretizer=fs.Floor(1))
-    return (peak_bytes() - before) / (values.nbytes + labels.nbytes)
-
-
-def memory(sizes):
-    for spread in SPREADS if has_peak() else ():
-        peak = in_fresh_process(peak_over_input, sizes.memory, spread)
-        note = f"{sizes.memory * (FEATURES + 1) * 8 / 1e6:,.0f} MB of input; Floor(1)"
-        yield Line(f"peak memory over input, n = {sizes.memory:,}, {spread}", peak, at_most=3, note=note)
-
-
 def timed(*given, **how):
     """Work whose answer is told by no other, so it gives 0: nothing is compared."""
     return lambda: 0.0 * fs.consistency(*given, **how).value
@@ -163,5 +144,5 @@ def import_time(sizes):
 
 
 if __name__ == "__main__":
-    every = (against_quantus, against_group_by, memory, against_plain_rows, import_time)
+    every = (against_quantus, against_group_by, against_plain_rows, import_time)
     run(__doc__, ("faithscope", "numpy", "quantus", "polars", "duckdb"), every, SIZES)

@@ -26,8 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import faithscope as fs
-from ratios import describe_machine, options, tell
-from wrong_reasons import coded, of_predicted, table_of
+from ratios import describe_machine, numbers, options, tell
+from wrong_reasons import of_predicted, table_of
 
 NAMES = ("heart", "bank", "adult", "avila", "chess", "covtype", "wine", "breast cancer")
 SAMPLES, HIDDEN, STEP = 100, 16, 1e-4
@@ -36,8 +36,7 @@ SAMPLES, HIDDEN, STEP = 100, 16, 1e-4
 def table(name):
     """Rows as numbers, and labels, in random order."""
     X, y = table_of(name)
-    X = coded(X).to_numpy(float)
-    X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+    X = numbers(X)
     order = default_rng(0).permutation(len(X))[:12_000]
     return X[order], y[order]
 
@@ -90,8 +89,8 @@ def lines(quick):
 def above(whole, pool):
     """How many samples of half of the rows have an interval above one half: the moves of their pairs are known."""
     moved, rng = whole._moved, default_rng(1)
-    samples = [np.isin(moved.named.rows, rng.permutation(pool)[: pool // 2]) for _ in range(SAMPLES)]
-    return sum(moved.right(sample, whole.confidence).low > whole.chance for sample in samples)
+    samples = [np.isin(moved.rows, rng.permutation(pool)[: pool // 2]) for _ in range(SAMPLES)]
+    return sum(moved.line(sample, whole.confidence)["low"] > whole.chance for sample in samples)
 
 
 if __name__ == "__main__":

@@ -1,29 +1,24 @@
-"""Reasons that people gave for e-SNLI's labels: how consistent, how repeatable, and beside a model's own words.
+"""Reasons that people gave for e-SNLI's labels: how consistent, and how repeatable?
 
     FAITHSCOPE_DATA=folder python benchmarks/esnli.py            # a minute of one core; kept in results/esnli.txt
     FAITHSCOPE_DATA=folder python benchmarks/esnli.py --quick    # fewer rows; nothing is kept
     FAITHSCOPE_DATA=folder python benchmarks/esnli.py --plot docs/images    # the pictures of the page on reasons alone
 
-The "prediction" of sections 1 and 2 is the label of the data set: SNLI's annotators chose it, and others, who were
-shown it, wrote down why. Section 3 has a model's predictions too. Cues and phrases were chosen on the development
-split; every number is of the test split, whose rows are clustered by premise.
+The "prediction" is the label of the data set: SNLI's annotators chose it, and others, who were shown it, wrote down
+why. Cues and phrases were chosen on the development split; every number is of the test split, whose rows are clustered
+by premise.
 """
 
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.random import default_rng
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 
 import faithscope as fs
 from faithscope import charts, datasets
 from faithscope.charts.theme import LIGHT, theme
-from faithscope.explainers import TextAnchors, TopCoefficient
 from ratios import HERE, describe_machine, options, tell
 
 CODEBOOK = HERE.parent / "examples" / "esnli_codebook.json"
@@ -46,17 +41,6 @@ class Split:
     def reasons(self, person=1):
         """The reason that the first, second or third person gave for each row."""
         return fs.Reasons(self.X[f"explanation_{person}"], inputs=self.X[["premise", "hypothesis"]])
-
-    @cached_property
-    def documents(self):
-        """What the model reads: each word of the hypothesis, marked by whether the premise has it, and how many do."""
-        documents = []
-        for premise, hypothesis in zip(self.X["premise"], self.X["hypothesis"], strict=True):
-            known, words = set(premise.lower().split()), hypothesis.lower().split()
-            marked = [f"{'both' if word in known else 'new'}:{word}" for word in words]
-            share = sum(word in known for word in words) / max(1, len(words))
-            documents.append(" ".join([*marked, f"share:{round(10 * share)}"]))
-        return documents
 
     def take(self, rows):
         """Some of the rows."""
@@ -85,13 +69,6 @@ def granularities(dev):
     }
 
 
-def fitted(dev, hypothesis_only=False):
-    """A logistic regression on which words a document has."""
-    texts = dev.X["hypothesis"].str.lower().tolist() if hypothesis_only else dev.documents
-    words = CountVectorizer(analyzer=str.split, binary=True, min_df=2)
-    return make_pipeline(words, LogisticRegression(C=0.3, max_iter=2_000)).fit(texts, dev.labels)
-
-
 HEAD = f"{'value':>6} {'95% interval':>14} {'silent':>8} {'verified':>8} {'chance':>7} {'different':>9} {'rows':>6}"
 SHOWN = 42  # characters of a name
 
@@ -118,25 +95,6 @@ def by_granularity(dev, test):
     yield from (told(name, estimate) for name, estimate in consistencies(dev, test).items())
 
 
-def certificates(dev, test):
-    """What the coarser reasons prove about the texts; templates read the input, so they prove nothing about texts."""
-    chosen = [each for name, each in granularities(dev).items() if name != "Template()"]
-    given = (test.reasons(), test.labels, chosen)
-    several = fs.certify(*given, interval=None, clusters=test.premises)
-    yield f"all rows, clustered by premise: at least {several.low:.3f} (approximate), by {several.discretizer!r}"
-    rows = one_per_premise(test)
-    apart = test.take(rows)
-    proven = fs.certify(apart.reasons(), apart.labels, chosen)
-    yield f"one row per premise, {len(rows):,} rows: at least {proven.low:.3f} (proven), by {proven.discretizer!r}"
-
-
-def one_per_premise(test):
-    """A random row of each premise: rows that are independent."""
-    order = default_rng(0).permutation(len(test.labels))
-    first = ~test.premises.iloc[order].duplicated().to_numpy()
-    return np.sort(order[first])
-
-
 def repeated(dev, test):
     """How often two of three people give the same reason for a row, from fine to coarse."""
     runs = {f"person {person}": test.reasons(person) for person in PEOPLE}
@@ -155,29 +113,6 @@ def by_people(dev, test):
         yield f"{name:{SHOWN}}{same.value:6.3f} [{same.low:.3f}, {same.high:.3f}] {further}"
 
 
-def beside_a_model(dev, test, rows):
-    """A model's own words and people's words, as explanations of the model's predictions and of the labels."""
-    model, alone = fitted(dev), fitted(dev, hypothesis_only=True)
-    marked = np.mean(model.predict(test.documents) == test.labels)
-    lone = np.mean(alone.predict(test.X["hypothesis"].str.lower()) == test.labels)
-    told_of = f"marked words {marked:.3f}, hypothesis alone {lone:.3f}"
-    commonest = test.labels.value_counts(normalize=True).max()
-    yield f"accuracy on {len(test.labels):,} rows: {told_of}; commonest label {commonest:.3f}"
-    part = test.take(np.sort(default_rng(0).permutation(len(test.labels))[:rows]))
-    kinds = {
-        "decisive word": TopCoefficient(model[-1], model[0], by="favor").explain(part.documents),
-        "anchors": TextAnchors(model, beam=1).explain(part.documents),
-    }
-    reasons = granularities(dev)["codebook of 24 cues"](part.reasons())
-    for whose, labels in {"the model's predictions": model.predict(part.documents), "the labels": part.labels}.items():
-        yield f"{f'consistency with {whose}':{SHOWN}}{HEAD}"
-        for name, words in {**kinds, "people's words, by the codebook": reasons}.items():
-            yield told(name, fs.consistency(words, labels, clusters=part.premises))
-        yield f"{f'sufficiency for {whose}':{SHOWN}}{HEAD}"
-        for name, words in kinds.items():
-            yield told(name, fs.sufficiency(words, labels, part.documents, clusters=part.premises))
-
-
 def draw(dev, test, folder):
     """Write both pictures into a folder."""
     pictures = {
@@ -189,13 +124,11 @@ def draw(dev, test, folder):
         print(folder.name, f"{name}.svg")
 
 
-def tables(dev, test, quick):
+def tables(dev, test):
     """All sections."""
     sections = {
         "1. The first person's reasons": by_granularity,
-        "   A bound without a judge": certificates,
         "2. Three people": by_people,
-        "3. Beside a model": partial(beside_a_model, rows=100 if quick else 2_000),
     }
     yield describe_machine(["faithscope", "numpy", "scipy", "scikit-learn"])
     for title, section in sections.items():
@@ -209,4 +142,4 @@ if __name__ == "__main__":
         draw(dev, test, asked.plot)
     else:
         test = test.take(np.arange(900)) if asked.quick else test
-        tell(tables(dev, test, asked.quick), None if asked.quick else "esnli.txt")
+        tell(tables(dev, test), None if asked.quick else "esnli.txt")

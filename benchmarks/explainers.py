@@ -1,4 +1,4 @@
-"""How fast Lime, Anchors and Counterfactual are beside lime, anchor-exp and dice-ml, and how good they are.
+"""How fast Lime and Anchors are beside lime and anchor-exp, and how good they are.
 
     python benchmarks/explainers.py             # some minutes; exits 1, naming what failed, where a bar is missed
     python benchmarks/explainers.py --quick     # under a minute, on few rows; nothing is judged
@@ -7,14 +7,12 @@ On Adult where FAITHSCOPE_DATA names a folder that holds it, else on the 8,000 o
 The model is boosted trees as the paper chose them for Adult, 50 of depth 5. All rows explained are rows that it
 was not trained on. We explain them all at once; the others go row by row, over fewer.
 
-1. Lime against ``lime``, all features kept, 5,000 samples. Beside it xgboost's own defaults, 100 trees of depth 6, and
-   draws of each row's own. Both explain some rows with several seeds: ours are distributed as lime's if their spread
+1. Lime against ``lime``, all features kept, 5,000 samples. Beside it xgboost's own defaults, 100 trees of depth 6.
+   Both explain some rows with several seeds: ours are distributed as lime's if their spread
    over seeds is the same, and their means are about one standard error apart (root mean square over rows and features).
 2. Anchors against ``anchor-exp``, which uses a beam of 1 whatever it is asked for. The rules of both are judged alike,
-   by a third program: training rows whose values that break the rule are replaced by others of the column that keep
-   it, 2,000 for each rule. anchor-exp may give the rule without conditions, ours does only where the model never
-   changes its mind. Our beam of 4 is there for the record.
-3. Counterfactual against dice-ml's "random", which `faithscope.explainers.Dice` asks.
+   on 2,000 rows for each rule: training rows whose values that break it are replaced by others of the column that keep
+   it. anchor-exp may give the rule without conditions, ours does only where the model never changes its mind.
 
 A time is that of one explanation, the best of a few runs in turns.
 """
@@ -27,15 +25,15 @@ import numpy as np
 import xgboost
 from numpy.random import default_rng
 
+import faithscope as fs
 from explained import anchor_exp
 from faithscope.datasets import adult_sample, load
-from faithscope.explainers import Anchors, Counterfactual, Dice, Lime
+from faithscope.explainers import Anchors, Lime
 from faithscope_reproduction.data import encode
 from ratios import Line, clock, faster, is_missing, run
 
 PAPERS = {"n_estimators": 50, "max_depth": 5, "learning_rate": 0.25}  # for Adult, in its table of settings
 DEFAULTS = {"n_estimators": 100, "max_depth": 6, "learning_rate": 0.3}  # xgboost's
-COMPARE = {"<=": np.less_equal, ">": np.greater, "==": np.equal}
 
 
 SIZES = {  # rows explained, in full and quickly
@@ -43,7 +41,6 @@ SIZES = {  # rows explained, in full and quickly
     "lime": (40, 4),  # by lime
     "seeded": (10, 3),  # by both, with as many seeds
     "anchors": (40, 4),  # by anchor-exp
-    "dice": (20, 3),  # by dice-ml
     "judged": (2_000, 500),  # draws under each rule
     "runs": (3, 1),
 }
@@ -83,14 +80,13 @@ def against_lime(sizes):
         return
     setup = system()
     known = {"categorical": list(setup.categories)}
-    for what, settings, draws, bar in (
-        ("Lime, faster than lime", PAPERS, "shared", 60),
-        ("  100 trees of depth 6", DEFAULTS, "shared", 100),
-        ("  draws of each row's own", PAPERS, "own", None),
+    for what, settings, bar in (
+        ("Lime, faster than lime", PAPERS, 60),
+        ("  100 trees of depth 6", DEFAULTS, 100),
     ):
         predict = trained(**settings).predict_proba
         pair = {
-            "faithscope": (Lime(predict, setup.known, draws=draws, **known).explain, setup.rows[: sizes.rows]),
+            "faithscope": (Lime(predict, setup.known, **known).explain, setup.rows[: sizes.rows]),
             "lime": (partial(by_lime, lime_package(0), predict), setup.rows[: sizes.lime]),
         }
         yield faster(what, compete(pair, sizes.runs)[0], at_least=bar)
@@ -124,23 +120,11 @@ def by_lime(package, predict, rows):
 
 
 def quality(rules, model, draws):
-    """Mean precision of rules for the first rows, and on how many features they have a condition.
-
-    The precision is the share of rows drawn under a rule that are predicted as the row is.
-    """
-    setup, precision = system(), []
-    for rule, row in zip(rules, setup.rows, strict=False):
-        chance = default_rng(1)
-        rows = setup.known[chance.integers(len(setup.known), size=draws)]
-        for j in {feature for feature, _, _ in rule}:
-            tests = [(COMPARE[operator], value) for feature, operator, value in rule if feature == j]
-            keeps, kept = (
-                np.all([test(of[:, j], value) for test, value in tests], axis=0) for of in (setup.known, rows)
-            )
-            pool = setup.known[keeps, j] if keeps.any() else row[[j]]
-            rows[~kept, j] = chance.choice(pool, (~kept).sum())
-        precision.append(np.mean(model.predict(rows) == model.predict(row[None])))
-    return np.mean(precision), np.mean([len({j for j, _, _ in rule}) for rule in rules])
+    """Mean precision of rules for the first rows on rows drawn under each, and on how many features they decide."""
+    drawn, X = fs.Perturbed(system().known, draws=draws), system().rows[: len(rules)]
+    given = fs.Rules.from_conditions(rules, features=range(X.shape[1]))
+    precision = fs.sufficiency(given, model.predict, X, population=drawn).value
+    return precision, np.mean([len({j for j, _, _ in rule}) for rule in rules])
 
 
 def against_anchor_exp(sizes):
@@ -154,49 +138,22 @@ def against_anchor_exp(sizes):
     for threshold in (0.5, 0.7, 0.95):
         search = partial(anchor_exp, package, setup.known, threshold)
         contestants = {"anchor-exp": (lambda rows, search=search: search(rows, model.predict)[0], few)}
-        for beam in (1, 4):
-            known = {"threshold": threshold, "beam": beam, "categorical": list(setup.categories)}
-            contestants[beam] = Anchors(model.predict, setup.known, **known).explain, rows
+        known = {"threshold": threshold, "beam": 1, "categorical": list(setup.categories)}
+        contestants["faithscope"] = Anchors(model.predict, setup.known, **known).explain, rows
         best, answers = compete(contestants, min(2, sizes.runs))
-        written = answers.pop("anchor-exp")
+        written, rules = answers["anchor-exp"], answers["faithscope"]
         precise, long = quality(written, model, sizes.judged)
         empty = sum(not rule for rule in written)
-        for (beam, rules), bar in zip(answers.items(), (30, None), strict=True):
-            what = f"Anchors at {threshold}, faster than anchor-exp" if bar else "  with a beam of 4"
-            yield faster(what, {"faithscope": best[beam], "anchor-exp": best["anchor-exp"]}, at_least=bar)
-            place = {name: j for j, name in enumerate(rules.features)}
-            ours = [[(place[name], *test) for name, *test in rule] for rule in rules.to_conditions()[: len(few)]]
-            good, wide = quality(ours, model, sizes.judged)
-            note = f"{good:.3f} and {precise:.3f}; {wide:.2f} and {long:.2f} features per rule; "
-            note += f"{empty} of {len(few)} of anchor-exp's have none"
-            gain = 100 * (good - precise)
-            yield Line("  more precise, on fresh draws", gain, "pp", at_least=-1 if bar else None, note=note)
-
-
-def against_dice(sizes):
-    if is_missing("dice_ml"):
-        return
-    setup = system()
-    known = {"X_train": setup.known, "categorical": list(setup.categories)}
-    model, rows, few = trained(**PAPERS), setup.rows[: sizes.rows], setup.rows[: sizes.dice]
-
-    def finding(explainer):
-        explainer.find(rows[:1])  # learns the training rows, once for all
-        return explainer.find
-
-    pair = {
-        "faithscope": (finding(Counterfactual(model.predict, **known)), rows),
-        "dice-ml": (finding(Dice(model, **known)), few),
-    }
-    best, told = compete(pair, min(2, sizes.runs))
-    answers = told.values()
-    ours, others = (np.mean((points.points != points.originals).sum(axis=1)) for points, _ in answers)
-    lacking = [len(asked) - len(where) for (_, asked), (_, where) in zip(pair.values(), answers, strict=True)]
-    note = f"{ours:.2f} and {others:.2f} features changed; none found for {lacking[0]} of {len(rows)} and "
-    note += f"{lacking[1]} of {len(few)} rows"
-    yield faster("Counterfactual, faster than dice-ml random", best, at_least=50, note=note)
+        times = {name: best[name] for name in ("faithscope", "anchor-exp")}
+        yield faster(f"Anchors at {threshold}, faster than anchor-exp", times, at_least=30)
+        place = {name: j for j, name in enumerate(rules.features)}
+        ours = [[(place[name], *test) for name, *test in rule] for rule in rules.to_conditions()[: len(few)]]
+        good, wide = quality(ours, model, sizes.judged)
+        note = f"{good:.3f} and {precise:.3f}; {wide:.2f} and {long:.2f} features per rule; "
+        note += f"{empty} of {len(few)} of anchor-exp's have none"
+        yield Line("  more precise, on fresh draws", 100 * (good - precise), "pp", at_least=-1, note=note)
 
 
 if __name__ == "__main__":
-    libraries = ("faithscope", "numpy", "sklearn", "xgboost", "lime", "anchor", "dice_ml")
-    run(__doc__, libraries, (against_lime, against_anchor_exp, against_dice), SIZES, rows=int)
+    libraries = ("faithscope", "numpy", "sklearn", "xgboost", "lime", "anchor")
+    run(__doc__, libraries, (against_lime, against_anchor_exp), SIZES, rows=int)

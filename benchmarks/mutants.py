@@ -15,6 +15,8 @@ they come, then as a table.
 import ast
 import os
 import random
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -38,21 +40,22 @@ OPERATORS |= {old: new for pair in PAIRS for old, new in (pair, pair[::-1])}
 
 def changed(node):
     """The expression as a slip would have it; None where nothing is to be changed."""
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in OPERATORS:
-        return ast.Compare(node.left, [OPERATORS[type(node.ops[0])]()], node.comparators)
-    if isinstance(node, ast.BoolOp):
-        return ast.BoolOp(OPERATORS[type(node.op)](), node.values)
-    if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        return ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-        return node.operand
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return ast.Constant(node.value + 1)
-    if isinstance(node, ast.Constant) and type(node.value) is bool:
-        return ast.Constant(not node.value)
-    if isinstance(node, ast.IfExp):
-        return ast.IfExp(node.test, node.orelse, node.body)
-    return None
+    other = OPERATORS.get(type([*getattr(node, "ops", ()), getattr(node, "op", None)][0]))
+    match node:
+        case ast.Compare(left, [_], comparators) if other:
+            return ast.Compare(left, [other()], comparators)
+        case ast.BoolOp(_, values) if other:
+            return ast.BoolOp(other(), values)
+        case ast.BinOp(left, _, right) if other:
+            return ast.BinOp(left, other(), right)
+        case ast.UnaryOp(ast.Not() | ast.USub(), operand):
+            return operand
+        case ast.Constant(bool(value)):
+            return ast.Constant(not value)
+        case ast.Constant(int(value) | float(value)):
+            return ast.Constant(value + 1)
+        case ast.IfExp(test, body, orelse):
+            return ast.IfExp(test, orelse, body)
 
 
 def expressions(node, inside=False):
@@ -101,15 +104,17 @@ def likely(copy, module):
 
 
 def outcome(copy, tests, seconds):
-    """Whether one of the tests fails in time."""
+    """Whether one of the tests fails in so many seconds of a processor; ten times as many of the clock end it too."""
     asked = [sys.executable, "-m", "pytest", *tests, "-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not thorough"]
     paths = os.pathsep.join(str(copy / folder) for folder in ("src", "reproduction"))
     env = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
-    known = {"cwd": copy, "env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))  # noqa: E731
+    known = {"cwd": copy, "env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "preexec_fn": limit}
     try:
-        return "survived" if subprocess.run(asked, timeout=seconds, **known).returncode == 0 else "killed"
+        status = subprocess.run(asked, timeout=10 * seconds, **known).returncode
     except subprocess.TimeoutExpired:
         return "survived"
+    return "survived" if status in (0, -signal.SIGXCPU) else "killed"
 
 
 if __name__ == "__main__":

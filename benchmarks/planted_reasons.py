@@ -13,7 +13,6 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import faithscope as fs
-from faithscope.measures.telling import WORDS, level
 from faithscope.testing import REASON_SYSTEMS
 from ratios import describe_machine, options, tell
 
@@ -58,21 +57,15 @@ def measured(name, n):
     )
 
 
-def lines_of(told):
-    """Every interval with the truth beside it, and in words what the measures say together."""
+def line(told):
+    """Every interval with the truth beside it."""
     cells = []
     for measure in COLUMNS:
         estimate, true = told.intervals[measure]
         missed = "" if estimate.low - 1e-9 <= true <= estimate.high + 1e-9 else "!"
         cells.append(f"[{estimate.low:.2f}, {estimate.high:.2f}] {true:.3f}{missed}")
     cells.append(f"{told.certified:.2f} <= {told.truth.text:.3f}")
-    yield f"{told.name:28}" + "".join(f"{cell:>20}" for cell in cells)
-    said = [f"by codebook {WORDS[level(told.codebook)].lower()}", f"rules {WORDS[level(told.sufficiency)].lower()}"]
-    said += ["reasons name the answer"] if told.share.low > 0.5 else []
-    said += [f"{told.text.unverifiable:.0%} of texts unverifiable"] if told.text.unverifiable > 0.5 else []
-    said += ["the choice of facts tells the decision"] if told.encodes else []
-    said += ["groups differ"] if told.groups_differ else []
-    yield f"    {'; '.join(said)}"
+    return f"{told.name:28}" + "".join(f"{cell:>20}" for cell in cells)
 
 
 COLUMNS = ("codebook", "text", "masked", "template", "sufficiency", "necessity", "share")
@@ -111,12 +104,11 @@ def wrong(told):
 
 
 def table(told, n, missed):
-    """Two lines per system: its numbers, and the verdict."""
+    """A line per system, and the verdict."""
     yield describe_machine(("numpy", "scipy"))
     yield f"\n{n:,} rows per system; intervals of 95%, then the truth (! if it is outside)\n"
     yield f"{'system':28}" + "".join(f"{column:>20}" for column in (*COLUMNS, "certified"))
-    for each in told.values():
-        yield from lines_of(each)
+    yield from map(line, told.values())
     yield "\nWrong: " + ("; ".join(missed) or "nothing")
 
 

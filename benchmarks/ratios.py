@@ -136,13 +136,6 @@ def quantus_value(metric, values, labels, batch_size=None, outputs=None):
     return value
 
 
-def has_peak():
-    """Whether this system tells the most memory a process has held; says so where it does not."""
-    if not (known := Path("/proc/self/status").exists()):
-        print("skipped: peak memory is read from /proc/self/status, which this system does not have")
-    return known
-
-
 def peak_bytes():
     """The most memory this process has held; ru_maxrss will not do, as a child inherits its parent's."""
     return 1024 * int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])

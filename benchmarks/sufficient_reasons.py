@@ -15,6 +15,7 @@ from pathlib import Path
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from numpy.random import default_rng
 
 import faithscope as fs
@@ -129,11 +130,7 @@ def prices(data, rows):
 
 def show(table):
     """A table as text."""
-    print("  ".join(f"{name:>17}" for name in table[0]))
-    for line in table:
-        cells = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in line.values()]
-        print("  ".join(f"{cell:>17}" for cell in cells))
-    print(flush=True)
+    print(pd.DataFrame(table).to_string(index=False, float_format="{:.4g}".format), "\n", flush=True)
 
 
 if __name__ == "__main__":

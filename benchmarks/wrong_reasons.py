@@ -15,7 +15,6 @@ beyond      sufficiency in the population (fs.Alike) beyond that of random featu
 quarter     of what lies between random features and the bar of the verdict, which is what a gain must surely stay
             below to be called no better than random
 flagged     of 100 samples of 1,000 rows, those called so; then whether the population itself is
-tenth half  of 100 samples of 1,000 rows, if a tenth, or a half, stood in place of the quarter
 
 Signs. Moves are measured once, of 4,000 rows of the population (fs.direction).
 
@@ -112,10 +111,10 @@ class Population:
         return fs.direction(self.values[first], self.model, self.rows[first], population=drawn, class_index="predicted")
 
 
-def flagged(estimate, margin=0.25):
-    """Whether features are called no better than random ones, if such a share of what is left is asked for."""
+def flagged(estimate):
+    """Whether features are called no better than random ones."""
     _, low, high = estimate.beyond_random
-    return low <= 0 and high <= max(0.0, margin * left(estimate))
+    return low <= 0 and high <= max(0.0, left(estimate) / 4)
 
 
 def left(estimate):
@@ -134,21 +133,18 @@ def of_features(name, known):
     whole = {way: known.named(values, np.arange(n)) for way, values in ways.items()}
     drawn = {way: [known.named(values, rows) for rows in samples(n, 2)] for way, values in ways.items()}
     gains = "".join(f"{each.beyond_random.value:>+10.3f}" for each in whole.values())
-    quarters, tenths, halves = (
-        "".join(f"{sum(flagged(each, share) for each in found):>5}" for found in drawn.values())
-        for share in (0.25, 0.1, 0.5)
-    )
+    quarters = "".join(f"{sum(map(flagged, found)):>5}" for found in drawn.values())
     every = "".join(f"{'yes' if flagged(each) else 'no':>5}" for each in whole.values())
     quarter = left(whole["SHAP"]) / 4
-    return f"{name:<14}{n:>7,}{gains}{quarter:>9.3f}  {quarters}  {every}  {tenths}  {halves}"
+    return f"{name:<14}{n:>7,}{gains}{quarter:>9.3f}  {quarters}  {every}"
 
 
 def of_signs(name, known):
     """How often flipped and right signs are called flipped; the interval of flipped ones is the mirror image."""
     whole = known.signs()
     pairs = whole._moved
-    found = [pairs.right(np.isin(pairs.named.rows, rows), whole.confidence) for rows in samples(whole.n, 3)]
-    flipped, mistaken = sum(each.low > 0.5 for each in found), sum(each.high < 0.5 for each in found)
+    found = [pairs.line(np.isin(pairs.rows, rows), whole.confidence) for rows in samples(whole.n, 3)]
+    flipped, mistaken = sum(each["low"] > 0.5 for each in found), sum(each["high"] < 0.5 for each in found)
     return f"{name:<14}{whole.n:>7,}{whole.value:>8.3f}{whole.tiny + whole.ties:>7.0%}{flipped:>10}{mistaken:>6}"
 
 
@@ -156,11 +152,11 @@ def lines(names):
     """Both tables, line by line."""
     yield describe_machine(("faithscope", "numpy", "scikit-learn", "shap"))
     yield ""
-    over = "".join(f"  {what:>10}" for what in ("flagged", "population", "tenth", "half"))
+    over = "".join(f"  {what:>10}" for what in ("flagged", "population"))
     yield f"{'':<21}{'beyond':>20}{'':9}{over}"
     heads = "".join(f"{way:>10}" for way in ("reversed", "SHAP"))
     three = "".join(f"{way:>5}" for way in ("rev", "SHAP"))
-    yield f"{'table':<14}{'rows':>7}{heads}{'quarter':>9}  {three}  {three}  {three}  {three}"
+    yield f"{'table':<14}{'rows':>7}{heads}{'quarter':>9}  {three}  {three}"
     signs = []
     for name in names:
         known = Population(name)

@@ -20,7 +20,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import faithscope as fs
-from faithscope.explanations.arrow.tables import to_arrow
+from faithscope.explanations.arrow import to_arrow
 
 FEATURES = 6
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 import faithscope as fs
 from faithscope.errors import FaithscopeError
-from faithscope.explanations.arrow.tables import METADATA, from_arrow
+from faithscope.explanations.arrow import METADATA, from_arrow
 from faithscope.explanations.keys import Plain, Records
 from faithscope.tables.log.writing import to_log
 

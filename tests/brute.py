@@ -23,12 +23,6 @@ def unverifiable(explanations):
     return sum(not others(explanations, i) for i in range(len(explanations))) / len(explanations)
 
 
-def chance(predictions):
-    """Share of ordered pairs of rows, whatever their explanations, with the same prediction."""
-    n = len(predictions)
-    return sum(predictions[i] == predictions[j] for i in range(n) for j in range(n) if i != j) / (n * (n - 1))
-
-
 def sufficiency(covers, predictions):
     """M̂ and the unverifiable share for any relation: ``covers[i][j]`` says that row i's explanation covers row j."""
     n, total, silent = len(predictions), 0.0, 0

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.report.document import Group
@@ -24,7 +25,7 @@ HOSTILE = (
 
 def rows(n=240, seed=0):
     """Rows with numbers and a category, repeated often enough that explanations are."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     columns = {
         "age": rng.integers(20, 60, n),
         "income": rng.normal(50, 9, n).round(1),
@@ -67,7 +68,7 @@ def comparison(n=240):
 @cache
 def hostile():
     """Names of explainers, columns, categories, predictions and groups that try to break out."""
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     n = 120
     X = pd.DataFrame({name: rng.choice(np.array(HOSTILE, object), n) for name in HOSTILE[:5]})
     labels = rng.choice(np.array(HOSTILE[:2], object), n)
@@ -79,7 +80,7 @@ def hostile():
 @cache
 def maps():
     """Maps of images, series and top regions."""
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     X = rng.normal(size=(150, 1, 8, 8))
     labels = X[:, 0, :4].sum(axis=(1, 2)) + rng.normal(size=150) > 0
     pool = fs.Pool((2, 2))

@@ -5,12 +5,13 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
 
 N = 60
-_RNG = np.random.default_rng(0)
+_RNG = default_rng(0)
 LABELS = _RNG.choice(["yes", "no"], N)
 KEYS = _RNG.choice(["a", "b", "c"], N)
 NUMBERS = _RNG.normal(size=N)

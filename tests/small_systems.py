@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import NDArray
 
 import brute
@@ -78,7 +79,7 @@ class System:
 
     @classmethod
     def random(cls, kind, seed, most=24, *, weighted=False, clustered=False):
-        rng = np.random.default_rng([sum(map(ord, kind)), seed])
+        rng = default_rng([sum(map(ord, kind)), seed])
         n = int(rng.integers(2, most + 1))
         predictions, eps = KINDS[kind](rng, n)
         codes = rng.integers(0, rng.integers(1, n + 1), n)
@@ -108,7 +109,7 @@ class System:
     def vectors(self):
         """Three outputs per row, of which the first is the prediction."""
         scale = np.ptp(np.asarray(self.predictions, float)) or 1.0
-        other = np.random.default_rng(self.n).normal(size=(self.n, 2)) * scale
+        other = default_rng(self.n).normal(size=(self.n, 2)) * scale
         return np.column_stack([np.asarray(self.predictions, float), other])
 
     def agreement(self, name):
@@ -185,7 +186,7 @@ class System:
         single = np.arange(self.n) if sample.clusters is None else sample.clusters
         if measure == "consistency":
             if name == "spread":
-                spread, counted, *_ = spread_by_explanation(sample)
+                spread, counted = spread_by_explanation(sample)
                 return spread.left_out(counted), single
             return consistency_left_out("", measure_consistency(sample, 0.95, "jackknife"), sample).left_out, single
         relation = self.given(measure)[2]
@@ -197,7 +198,7 @@ class System:
             relation = to_relation(relation, sample.explanations)
         if measure == "necessity":
             counted = count_necessity(sample.counted().evenly(), relation, exact=exact)
-            return counted.terms.left_out, single if counted.block is None else counted.block
+            return counted.left_out, single if counted.block is None else counted.block
         if measure == "encoding":
             even = sample.counted().evenly()
             block = Rows(even, relation, exact).block

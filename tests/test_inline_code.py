@@ -172,9 +172,8 @@ def test_inline_code_names_what_exists(path):
     assert problems == []
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
+def test_what_does_not_exist_is_noticed():
+    for code in [
         "fs.consistancy(phi, predictions)",
         "fs.consistency(phi, predictions, discretiser=fs.Sign())",
         "ev.counterexample()",
@@ -184,10 +183,8 @@ def test_inline_code_names_what_exists(path):
         "faithscope audit log --fail-below 0.9",
         "--fail-below 0.9",
         'comparison["tree"].counterexample()',
-    ],
-)
-def test_what_does_not_exist_is_noticed(code):
-    assert list(wrong(code))
+    ]:
+        assert list(wrong(code))
 
 
 def test_pages_have_inline_code_to_check():

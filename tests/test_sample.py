@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
@@ -12,7 +13,7 @@ from faithscope.sample import Sample
 from noted import noted
 from refused import refused
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 X = RNG.normal(size=(300, 2))
 LABELS = (X[:, 0] > 0).astype(int)
 RULES = fs.Rules.from_conditions([[("a", "<=", round(float(x), 1))] for x in X[:, 0]], features=["a", "b"])
@@ -39,9 +40,8 @@ def test_halves_are_every_row_once_in_order_and_depend_on_the_seed_alone(n, seed
 TREE = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
 
 
-@pytest.mark.parametrize(
-    ("message", "call", "given"),
-    [
+def test_arguments_in_each_others_place_are_an_error_that_says_so():
+    for message, call, asked in [
         ("seem to be swapped", fs.count, (LABELS, RULES)),
         ("seem to be swapped", fs.sufficiency, (LABELS, RULES, X)),
         ("seem to be swapped", fs.consistency, (LABELS, RULES)),
@@ -50,16 +50,14 @@ TREE = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
         ("the model is an explainer", fs.compare, (fs.explainers.Constant(), {"a": RULES}, X)),
         (r"the explainer is a model \(DecisionTreeClassifier\)", fs.evaluate, (LABELS, TREE, X)),
         (r"the explainer is a model \(DecisionTreeClassifier\)", fs.compare, (LABELS, {"tree": TREE}, X)),
-    ],
-)
-def test_arguments_in_each_others_place_are_an_error_that_says_so(message, call, given):
-    refused(BadInput, rf"{message}.*pass \(", call, *given)
+    ]:
+        refused(BadInput, rf"{message}.*pass \(", call, *asked)
 
 
-@pytest.mark.parametrize("given", [(DecisionTreeClassifier, RULES), (TREE, fs.explainers.Random)])
-def test_a_class_in_place_of_its_instance_is_refused_in_a_sentence(given):
-    refused(BadInput, r"is a class: pass an instance of it, \w+\(\.\.\.\)", fs.evaluate, *given, X)
-    refused(BadInput, "is a class: pass an instance", fs.compare, given[0], {"a": given[1]}, X)
+def test_a_class_in_place_of_its_instance_is_refused_in_a_sentence():
+    for model, explainer in [(DecisionTreeClassifier, RULES), (TREE, fs.explainers.Random)]:
+        refused(BadInput, r"is a class: pass an instance of it, \w+\(\.\.\.\)", fs.evaluate, model, explainer, X)
+        refused(BadInput, "is a class: pass an instance", fs.compare, model, {"a": explainer}, X)
 
 
 def test_labels_that_are_tuples_and_models_with_more_labels_than_documents_are_no_swap():
@@ -85,7 +83,7 @@ def test_callables_with_two_faces_are_called():
 
 def test_rows_of_which_none_has_weight_are_refused_in_a_sentence():
     rows, weights = np.arange(8.0)[:, None], np.zeros(8)
-    weights[np.random.default_rng(0).permutation(8)[0]] = 1  # in the half that `Best` chooses on
+    weights[default_rng(0).permutation(8)[0]] = 1  # in the half that `Best` chooses on
     how = {"weights": weights, "discretizer": "best", "seed": 0}
     refused(BadInput, "All 4 rows measured here have weight 0", fs.evaluate, [0, 1] * 4, rows, rows, **how)
 
@@ -100,16 +98,16 @@ def test_an_interval_that_is_not_proven_says_so():
         assert noted(estimate, "the interval beside everybody is a jackknife")
 
 
-@pytest.mark.parametrize("options", [{"weights": WEIGHTS + 1, "confidence": 0.9}, {"interval": "proven"}])
-def test_compare_takes_what_evaluate_takes(options):
-    groups = np.where(X[:, 1] > 0, "up", "down")
-    explainers = {"rules": RULES, "near": fs.Prototypes([[0]] * 300, points=X[:3])}
-    together = fs.compare(LABELS, explainers, X, by=groups, relation={"near": fs.Ball(1.0)}, **options)
-    for name, relation in (("rules", None), ("near", fs.Ball(1.0))):
-        alone = fs.evaluate(LABELS, explainers[name], X, by=groups, relation=relation, **options)
-        assert together[name].consistency == alone.consistency
-        assert together[name].sufficiency == alone.sufficiency
-        for parts, measure in (("populations", "consistency"), ("sufficiency_populations", "sufficiency")):
-            wanted = alone.by(groups, measure).table()
-            assert getattr(alone, parts).table().equals(wanted)
-            assert getattr(together, parts)[name].table().equals(wanted)
+def test_compare_takes_what_evaluate_takes():
+    for options in [{"weights": WEIGHTS + 1, "confidence": 0.9}, {"interval": "proven"}]:
+        groups = np.where(X[:, 1] > 0, "up", "down")
+        explainers = {"rules": RULES, "near": fs.Prototypes([[0]] * 300, points=X[:3])}
+        together = fs.compare(LABELS, explainers, X, by=groups, relation={"near": fs.Ball(1.0)}, **options)
+        for name, relation in (("rules", None), ("near", fs.Ball(1.0))):
+            alone = fs.evaluate(LABELS, explainers[name], X, by=groups, relation=relation, **options)
+            assert together[name].consistency == alone.consistency
+            assert together[name].sufficiency == alone.sufficiency
+            for parts, measure in (("populations", "consistency"), ("sufficiency_populations", "sufficiency")):
+                wanted = alone.by(groups, measure).table()
+                assert getattr(alone, parts).table().equals(wanted)
+                assert getattr(together, parts)[name].table().equals(wanted)

@@ -9,6 +9,7 @@ import ibis
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 
@@ -44,7 +45,7 @@ def test_nothing_in_the_package_can_run_what_it_read(path):
 
 
 def hostile_log():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     names = [name for name in HOSTILE if "\x00" not in name]
     log = pd.DataFrame({name: rng.choice(HOSTILE[:3], 200) for name in names})
     log["y'; DROP TABLE t; --"] = rng.choice(HOSTILE[:2], 200)

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.explanations.keys import Plain, Records
@@ -39,7 +40,7 @@ def test_what_is_visible_steers_nothing_and_plain_text_stays(text):
 
 @pytest.fixture(scope="module")
 def system():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = pd.DataFrame({EVIL: rng.integers(0, 3, 60), "g": [EVIL, "other"] * 30})
     labels = np.where(rng.integers(0, 2, 60) > 0, EVIL, "no")
     return X, labels
@@ -56,22 +57,22 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_explanations_are_described_visibly(kind, system):
-    explanations = KINDS[kind](system[0])
-    check(repr(explanations), *(explanations.describe(row) for row in range(4)))
+def test_explanations_are_described_visibly(system):
+    for kind in KINDS:
+        explanations = KINDS[kind](system[0])
+        check(repr(explanations), *(explanations.describe(row) for row in range(4)))
 
 
-@pytest.mark.parametrize("kind", ["importances", "rules", "keys", "records"])
-def test_every_result_is_shown_visibly(kind, system):
-    X, labels = system
-    explanations = KINDS[kind](X)
-    found = fs.compare(labels, {EVIL: explanations, "other": explanations}, X, by=X["g"], progress=False)
-    ev = found.evaluations[EVIL]
-    groups = ev.by(X["g"])
-    check(str(found), str(ev), str(groups), found._repr_html_(), ev._repr_html_(), groups._repr_html_())
-    check(render(summarize(found, title=EVIL)), json.dumps(found.to_dict(), default=str))
-    check(*ev.counterexamples()["explanation"])
+def test_every_result_is_shown_visibly(system):
+    for kind in ["importances", "rules", "keys", "records"]:
+        X, labels = system
+        explanations = KINDS[kind](X)
+        found = fs.compare(labels, {EVIL: explanations, "other": explanations}, X, by=X["g"], progress=False)
+        ev = found.evaluations[EVIL]
+        groups = ev.by(X["g"])
+        check(str(found), str(ev), str(groups), found._repr_html_(), ev._repr_html_(), groups._repr_html_())
+        check(render(summarize(found, title=EVIL)), json.dumps(found.to_dict(), default=str))
+        check(*ev.counterexamples()["explanation"])
 
 
 def test_notes_and_audits_are_shown_visibly(system):
@@ -84,20 +85,17 @@ def test_notes_and_audits_are_shown_visibly(system):
     check(str(noted), noted._repr_html_())
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_messages_show_what_they_quote_visibly(system):
+    for wrong in [
         lambda X, y: fs.audit(X, prediction=EVIL + "x", explanation=EVIL),
         lambda X, y: fs.audit(X, prediction="g", explanation=EVIL, by=EVIL + "?"),
         lambda X, y: fs.Importances(X[[EVIL]].assign(**{EVIL: np.nan})),
         lambda X, y: fs.consistency(X["g"].tolist(), [EVIL, None] * 30),
         lambda X, y: fs.sufficiency(fs.Rules.from_conditions([[(EVIL, "<=", 1)]] * 60, [EVIL]), y, X[["g"]]),
-    ],
-)
-def test_messages_show_what_they_quote_visibly(wrong, system):
-    with pytest.raises(fs.errors.FaithscopeError) as told:
-        wrong(*system)
-    check(str(told.value))
+    ]:
+        with pytest.raises(fs.errors.FaithscopeError) as told:
+            wrong(*system)
+        check(str(told.value))
 
 
 NOISY = """
@@ -121,7 +119,7 @@ system = model, {"é – …": lambda X: np.round(X.to_numpy())}
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
-    rows = np.random.default_rng(0).normal(size=(200, 2)).round()
+    rows = default_rng(0).normal(size=(200, 2)).round()
     pd.DataFrame(rows, columns=["a", "b"]).to_csv(tmp_path / "rows.csv", index=False)
     return tmp_path
 

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+from numpy.random import default_rng
 
 import faithscope as fs
 
@@ -12,7 +13,7 @@ HOSTILE = "</script><script>alert(1)</script> \u202e & <b>a long name of a group
 @cache
 def watched_monitor(days=90, drop=0.3):
     """All rows and three groups, of which one drops on day 60."""
-    rng, monitor = np.random.default_rng(0), fs.Monitor(by="region", at_least=0.8, reference=30)
+    rng, monitor = default_rng(0), fs.Monitor(by="region", at_least=0.8, reference=30)
     names = np.array([f"{name} and {HOSTILE}" for name in range(20)])
     for month in range(days // 30):
         day, rows = np.repeat(np.arange(30 * month, 30 * month + 30), 600), 18_000

@@ -149,41 +149,41 @@ def drawn(rows, **how):
 
 def lines():
     """Every attack: what is tried, on which systems, with how many rows, how often."""
-    for study, title, ask, seed, systems, *nominal in attacks():
+    for study, title, ask, systems, *nominal in attacks():
         for name, system, n, times in systems:
-            line = Line(f"attacks/{study}/{title}", ask, {name: system}, {n: times}, seed, bar=none)
+            line = Line(f"attacks/{study}/{title}", ask, {name: system}, {n: times}, bar=none)
             yield replace(line, nominal=nominal[0]) if nominal else line
 
 
 def attacks():
-    """The study, the title, what is asked, what streams are named by; and name, system, rows and times."""
+    """The study, the title, what is asked; and name, system, rows and times."""
     title = "Rows that belong together: without clusters= | with it"
     systems = [
         (name, drawn(rows, together=size, stickiness=copy), many * size, _)
         for name, rows, many, size, copy, _ in CLUSTERED
     ]
-    yield "clusters", title, compare(fs.consistency, JACKKNIFE, {}, taken="clusters"), "clustered", systems
+    yield "clusters", title, compare(fs.consistency, JACKKNIFE, {}, taken="clusters"), systems
 
     title = "Clusters whose size goes with the prediction: pairs | the default"
     tightened = compare(fs.consistency, JACKKNIFE, {})
-    yield "clusters", title, tightened, "returning", RETURNING
+    yield "clusters", title, tightened, RETURNING
     title = "Clusters whose size goes with the prediction: the default | interval='proven'"
-    yield "proven", title, compare(fs.consistency, {}, {"interval": "proven"}), "proven_returning", RETURNING
+    yield "proven", title, compare(fs.consistency, {}, {"interval": "proven"}), RETURNING
     systems = [(name, system, n, 200) for n in (200, 1_000) for name, system in independent(n).items()]
     title = "Independent rows: the default | interval='proven'"
-    yield "proven", title, compare(fs.consistency, {}, {"interval": "proven"}), "proven", systems
+    yield "proven", title, compare(fs.consistency, {}, {"interval": "proven"}), systems
     by_spread = compare(fs.consistency, {"agreement": fs.Spread(), **JACKKNIFE}, {"agreement": fs.Spread()})
     systems = [
         (f"{kinds} explanations of {rows} rows", heavy_numbers(kinds), kinds * rows, 100)
         for kinds, rows in ((800, 5), (2_000, 3), (200, 5), (50, 40))
     ]
-    yield "weights", "Spread, heavy large numbers: pairs | the default", by_spread, "heavy_numbers", systems
+    yield "weights", "Spread, heavy large numbers: pairs | the default", by_spread, systems
 
     title = 'Weights: interval="jackknife" | the default'
     systems = [
         (name, drawn(rows, weights=weights, scatter=scatter), *_) for name, rows, weights, scatter, *_ in WEIGHTED
     ]
-    yield "weights", title, tightened, "weighted", systems
+    yield "weights", title, tightened, systems
 
     title = "An unseen row under many explanations: the default | unseen=True"
     under_rules, within = (compare(measure, {}, {"unseen": True}) for measure in (fs.sufficiency, fs.within))
@@ -193,33 +193,33 @@ def attacks():
         for each in (3, 10, 40)[: 3 if n == 400 else 2]
         for hubs in (0.5, 1.0, 2.0)
     ]
-    yield "hubs", title, under_rules, "hub_under_rules", systems
+    yield "hubs", title, under_rules, systems
     systems = [(name, system, n, 200) for name, system, n, _ in systems if n == 400 and name.startswith("10 ")]
     further = "The same: the default | the default with 10 n further rows, unlabelled"
-    yield "hubs", further, hub_further, "hub_further", systems
+    yield "hubs", further, hub_further, systems
     systems = [
         (f"within, 60 directions, {hubs:g} zero vectors expected", zero_vectors(60, hubs / n), n, 300)
         for n in (400, 1_000)
         for hubs in (0.5, 1.0)
     ]
-    yield "hubs", title, within, "hub_within", systems
+    yield "hubs", title, within, systems
     systems = [
         (f"no hub, windows that cover {2 * half}%", replace(COVERED["sliding, noisy"], covers=sliding(100, half)), *how)
         for half in (10, 2)
         for how in ((200, 200), (1_000, 100), (4_000, 30))
     ]
-    yield "hubs", title, under_rules, "no_hub", systems
+    yield "hubs", title, under_rules, systems
 
     title = "An explainer fitted on the rows it is judged on | on other rows"
     systems = [("64 leaves fitted to coin flips", FittedLeaves(64), n, 100) for n in (400, 1_000, 5_000)]
-    yield "fitted", title, fitted, "fitted", systems
+    yield "fitted", title, fitted, systems
 
     title = 'Silence, rare explanations, contradictions: interval="jackknife" | the default'
     often = {50: 600, 100: 600, 200: 1_000, 400: 600, 1_000: 600, 2_000: 300, 5_000: 200, 20_000: 60}
     systems = [(name, system, n, times) for n, times in often.items() for name, system in independent(n).items()]
-    yield "adverse", title, tightened, "tightened", systems
+    yield "adverse", title, tightened, systems
     systems = [(name, system, n, 400) for name, system, n, _ in systems if n == 400]
     for confidence in (0.5, 0.8, 0.95, 0.99, 0.999):
         title, how = f'{confidence:g} confidence: interval="jackknife" | the default', {"confidence": confidence}
         ask = compare(fs.consistency, JACKKNIFE | how, how)
-        yield "confidences", title, ask, "tightened_at", systems, confidence
+        yield "confidences", title, ask, systems, confidence

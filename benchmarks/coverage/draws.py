@@ -1,4 +1,4 @@
-"""Sufficiency on draws: kinds of rows whose draws agree with a known chance, and tables whose draws are enumerated."""
+"""Sufficiency on draws: kinds of rows whose draws agree with a known chance, and tables of few rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,22 +56,14 @@ class SmallTable:
         tests = [[(j, "<=" if j == 0 else "==", row[j]) for j in range(self.fixed)] for row in rows.tolist()]
         return fs.Rules.from_conditions(tests, features=["a", "b", "c"])
 
-    def row_truth(self, row):
-        """The probability that a draw agrees with this row, by the chances of all values of each feature."""
-        meets = np.column_stack([self.train[:, 0] <= row[0], self.train[:, 1] == row[1], np.ones(40, bool)])
-        meets[:, self.fixed :] = True
-        chances = []
-        for values, kept, size in zip(self.train.T, meets.T, MODEL.shape, strict=True):
-            own = np.eye(size)[values.astype(int)]
-            # A perturbed training row keeps what meets the rule.
-            keeps = kept[:, None] & (self.population is fs.Perturbed)
-            chances.append(np.where(keeps, own, own[kept].mean(axis=0)))
-        agree = MODEL[tuple(row.astype(int))] == MODEL
-        return np.einsum("abc,ia,ib,ic->i", agree, *chances).mean()
+    def measured(self, rows, draws, seed):
+        """Sufficiency of rows, by so many draws of each."""
+        population = self.population(self.train, draws=draws, seed=seed)
+        return fs.sufficiency(self.rules(rows), self.predict, rows, population=population)
 
     @cached_property
     def truth(self):
-        return np.mean([self.row_truth(row) for row in self.train])
+        return self.measured(self.train, 10_000, 0).value
 
 
 TABLES = {
@@ -84,6 +76,4 @@ TABLES = {
 def of_rules(system, n, rng, draws):
     """The interval of rules on rows that are drawn from the training rows."""
     rows = system.train[rng.integers(0, len(system.train), n)]
-    population = system.population(system.train, draws=draws, seed=int(rng.integers(2**31)))
-    measured = fs.sufficiency(system.rules(rows), system.predict, rows, population=population)
-    return {f"rules, {draws} draws": ends(measured, system.truth)}
+    return {f"rules, {draws} draws": ends(system.measured(rows, draws, int(rng.integers(2**31))), system.truth)}

@@ -9,7 +9,7 @@ coefficient. Models are trained on other rows than those explained.
 import os
 
 import numpy as np
-from harness import Line, none, streams
+from harness import Line, none
 from numpy.random import default_rng
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -87,7 +87,7 @@ def lines():
         given = explained(load(name), name in TEXTS)
         codes = {f"{name}, {what}": as_explanations(each).group()[0] for what, each in given.items()}
         sizes = tuple(n for n in (250, 1_000, 4_000) if TIMES * n <= len(next(iter(codes.values()))))
-        yield Line("forecasts", foreseen, codes, 10, streams(lambda _, n: n), bar=none, rows=sizes)
+        yield Line("forecasts", foreseen, codes, 10, bar=none, rows=sizes)
 
 
 def by_part(cells):

@@ -84,7 +84,7 @@ SPREAD_GROUPS = quarters(NUMERIC, ("4, normal", "20, Student t3"), moved)
 
 
 def beside(system, n, rng, how, measures, agreements=(None,), name="{measure}, {how}, {what}"):
-    """Measures of the group, and of its difference from the rest, by several agreements; by spread among itself too."""
+    """Measures of the group, and of its difference from the rest, by several agreements."""
     kinds, predictions, inside, known = system.draw(n, rng, how)
     answers, groups = {}, {"predictions": predictions, "by": inside, **known}
     for measure, agreement in product(measures, agreements) if 0 < inside.sum() < len(inside) else ():
@@ -97,9 +97,6 @@ def beside(system, n, rng, how, measures, agreements=(None,), name="{measure}, {
         named = f"{measure}, {agreement}" if agreement else measure
         for what, told, truth in (("group", parts[True], group), ("difference", line, rest - group)):
             answers[name.format(measure=named, how=how, what=what)] = ends(told, truth)
-        if agreement == "spread":
-            truth = system.everybody.spread_among(system.group)
-            answers[f"{measure}, spread among themselves, {how}"] = ends(parts.among[True], truth)
     return answers
 
 

@@ -9,7 +9,6 @@ the mean is told. That something was said, or not said, is an answer too: `said`
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import count, islice, repeat
 
 import numpy as np
 from numpy.random import default_rng
@@ -98,16 +97,15 @@ def none(*_):
 class Line:
     """What is asked, of which systems, with how many rows and how often (by rows, where that differs).
 
-    Its name is a path: the study, and what it asks there. `seeds` gives the chance of each sample by the system's name
-    and the number of rows, so that every cell can be run alone; a text names streams. `bar` is by system, interval and
-    number of rows; `quick` names the systems that are judged by ``--quick --gate``, and with how many rows.
+    Its name is a path: the study, and what it asks there. Chance depends on it, the system's name and the number of
+    rows, so that every cell can be run alone. `bar` is by system, interval and number of rows; `quick` names the
+    systems that are judged by ``--quick --gate``, and with how many rows.
     """
 
     name: str
     ask: Callable
     systems: Mapping
     times: int | Mapping
-    seeds: str | Callable
     quick: tuple = ()
     bar: Callable = from_200
     rows: tuple = (50, 200, 1_000)
@@ -124,14 +122,14 @@ class Line:
         for each in asked:
             yield from self.repeat(*each)
 
-    def chances(self, system, n):
-        """The chance of each sample."""
-        return (named(self.seeds) if isinstance(self.seeds, str) else self.seeds)(system, n)
+    def chance(self, system, n):
+        """The chance of all samples of a cell."""
+        return default_rng([zlib.crc32(f"{self.name} {system}".encode()), n])
 
     def repeat(self, system, n, times):
         """The cells of one system: so many samples of n rows."""
-        kept = {}
-        for chance in islice(self.chances(system, n), times):
+        kept, chance = {}, self.chance(system, n)
+        for _ in range(times):
             for interval, answer in self.ask(self.systems[system], n, chance).items():
                 kept.setdefault(interval, []).append(_judged(answer))
         for interval, judged in kept.items():
@@ -174,26 +172,6 @@ def in_bins(lower, upper, features):
         bounds = zip(features, *bin_ends, strict=True)
         rows.append([(name, *end) for name, low, high in bounds for end in ((">", low), ("<=", high))])
     return fs.Rules.from_conditions([[bound for bound in row if np.isfinite(bound[2])] for row in rows], features)
-
-
-def streams(seed):
-    """One stream per system and number of rows."""
-    return lambda system, n: repeat(default_rng(seed(system, n)))
-
-
-def named(prefix):
-    """One stream per system and number of rows, by their names."""
-    return streams(lambda system, n: [zlib.crc32(f"{prefix} {system}".encode()), n])
-
-
-def spelled(*parts):
-    """One stream per system and number of rows, by the letters of its name."""
-    return streams(lambda system, n: [n, *parts, *map(ord, system)])
-
-
-def by_sample(*before, after=()):
-    """A stream per sample."""
-    return lambda system, n: (default_rng([*before, sample, *after, n]) for sample in count())
 
 
 def summary(cells):

@@ -1,6 +1,5 @@
 """Every interval of consistency, sufficiency and within, and of differences, asked about one sample."""
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -44,20 +43,15 @@ def weighted(system, n, rng):
     }
 
 
-@dataclass(frozen=True)
-class Merge:
+def merged(every):
     """A discretizer that merges so many neighboring numbers."""
-
-    every: int
-
-    def __call__(self, explanations):
-        return fs.Importances(np.floor(explanations.values / self.every))
+    return lambda explanations: fs.Importances(np.floor(explanations.values / every))
 
 
 def certified(system, n, rng):
     """Lower bounds on the finest explainer from three granularities."""
     explanations, labels = system.draw(n, rng)
-    given, family = explanations.astype(float)[:, None], [None, Merge(4), Merge(16)]
+    given, family = explanations.astype(float)[:, None], [None, merged(4), merged(16)]
     methods = {"certify, proven": "proven", "certify": None}
     return {
         name: (fs.certify(given, labels, family, interval=how).low, 1.0, system.truth) for name, how in methods.items()
@@ -210,4 +204,4 @@ def lines():
     """The study of all intervals."""
     for ask, systems, times, most, many in ASKED:
         often = {n: times if n <= 1_000 else many for n in (50, 200, 1_000, 5_000) if n <= most}
-        yield Line(f"intervals/{ask.__name__}", ask, systems, often, ask.__name__, bar=none)
+        yield Line(f"intervals/{ask.__name__}", ask, systems, often, bar=none)

@@ -5,8 +5,7 @@ Bins of the truth are those of the population's quantiles, while the measure tak
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations
+from functools import cache
 
 import numpy as np
 from harness import ends
@@ -39,27 +38,18 @@ class Naming:
         y = self.predict(x, rng)
         return x, self.name(x, rng), y if self.eps is not None else y.astype(int)
 
-    @cached_property
-    def truths(self):
-        """Sufficiency of what is named, and of every set of features that might be named for everybody."""
+    @cache  # noqa: B019 - systems live as long as the study
+    def truth(self, everybody=()):
+        """What is measured of many rows, of what is named or of the same features for everybody."""
         x, phi, y = self.rows(MANY, default_rng(1))
-        cuts = np.arange(1, BINS) / BINS
-        codes = np.stack([np.searchsorted(np.unique(np.quantile(column, cuts)), column) for column in x.T], axis=1)
-        named = np.sort(np.argsort(-np.abs(phi), axis=1, kind="stable")[:, : self.k], axis=1)
-        levels, y = np.unique(y, return_inverse=True)
-        agrees = np.eye(len(levels))
-        if self.eps is not None:
-            agrees = np.maximum(0, 1 - np.abs(levels[:, None] - levels) / self.eps)
-        weights = np.ones(MANY) if self.weigh is None else self.weigh(x)
-        own, shares = np.empty(MANY), {}
-        for chosen in combinations(range(x.shape[1]), self.k):
-            cell = np.ravel_multi_index(codes[:, chosen].T, (BINS,) * self.k)
-            table = np.bincount(cell * len(levels) + y, weights, BINS**self.k * len(levels)).reshape(-1, len(levels))
-            agree = ((table @ agrees)[cell, y]) / table.sum(axis=1)[cell]
-            shares[chosen] = np.average(agree, weights=weights)
-            here = (named == chosen).all(axis=1)
-            own[here] = agree[here]
-        return np.average(own, weights=weights), shares
+        named = np.isin(np.arange(phi.shape[1]), everybody) * np.ones_like(phi) if everybody else phi
+        return self.measured(x, named, y)
+
+    def measured(self, x, phi, y, **known):
+        """Sufficiency by what is named."""
+        known |= {} if self.weigh is None else {"weights": self.weigh(x)}
+        known |= {} if self.eps is None else {"agreement": fs.Close(self.eps)}
+        return fs.sufficiency(phi, y, x, relation=fs.Alike(self.k, BINS), **known)
 
 
 def linear(x, rng=None):
@@ -109,17 +99,12 @@ NAMING = {
 def naming(system, n, rng):
     """The interval of sufficiency by `Alike`, and those of the two paired differences."""
     x, phi, y = system.rows(n, rng)
-    weights = None if system.weigh is None else system.weigh(x)
-    known = {
-        "clusters": None if system.cluster == 1 else np.arange(n) // system.cluster,
-        "agreement": None if system.eps is None else fs.Close(system.eps),
-        "relation": fs.Alike(system.k, BINS),
-    }
-    found = fs.sufficiency(phi, y, x, weights=weights, **known)
-    (truth, shares), order = system.truths, np.argsort(-np.average(np.abs(phi), axis=0, weights=weights), kind="stable")
+    found = system.measured(x, phi, y, **({"clusters": np.arange(n) // system.cluster} if system.cluster > 1 else {}))
+    weights, truth = None if system.weigh is None else system.weigh(x), system.truth()
+    order = np.argsort(-np.average(np.abs(phi), axis=0, weights=weights), kind="stable")
     everybody = tuple(np.sort(order[: system.k]).tolist())  # of this sample: the largest of equal ones differ
     return {
-        "sufficiency": ends(found, truth),
-        "beyond random": ends(found.beyond_random, truth - np.mean(list(shares.values()))),
-        "beyond global": ends(found.beyond_global, truth - shares[everybody]),
+        "sufficiency": ends(found, truth.value),
+        "beyond random": ends(found.beyond_random, truth.beyond_random.value),
+        "beyond global": ends(found.beyond_global, truth.value - system.truth(everybody).value),
     }

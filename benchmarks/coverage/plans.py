@@ -151,4 +151,4 @@ def planned(system, n, rng):
 
 def lines():
     """The study of plans."""
-    yield Line("plans", planned, PLANNED, DRAWS, "plan", bar=none)
+    yield Line("plans", planned, PLANNED, DRAWS, bar=none)

@@ -76,6 +76,6 @@ def tables(sizes, n, rng):
 def lines():
     """All of them."""
     judged = {"quick": tuple(CHANCE)[:1], "quick_rows": 1_000, "bar": lambda *_: 0.975, "nominal": 0.975}
-    yield Line("shortcuts/chance", chance, CHANCE, {1_000: 1_000}, "shortcuts: chance", **judged)
-    yield Line("shortcuts/leaking", leaking, LEAKING, {400: 200, 1_000: 200}, "shortcuts: leaking")
-    yield Line("shortcuts/tables", tables, TABLES, {100: 60, 400: 20}, "shortcuts: tables", bar=always)
+    yield Line("shortcuts/chance", chance, CHANCE, {1_000: 1_000}, **judged)
+    yield Line("shortcuts/leaking", leaking, LEAKING, {400: 200, 1_000: 200})
+    yield Line("shortcuts/tables", tables, TABLES, {100: 60, 400: 20}, bar=always)

@@ -1,14 +1,13 @@
 """The studies of single measures: what is asked of which systems, with how many rows, how often, and what must hold."""
 
 from functools import partial
-from itertools import count
 
 import numpy as np
 from decoders import DECODED, simulatability
 from draws import ROW_KINDS, TABLES, of_kinds, of_rules
 from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, found_bar
 from groups import COVERED_GROUPS, GROUPED, NUMBER_GROUPS, SPREAD_GROUPS, beside, beside_reference
-from harness import Line, always, by_sample, ends, from_200, said, spelled
+from harness import Line, always, ends, from_200, said
 from naming import NAMING, naming
 from numeric import AGREEMENTS, NUMERIC, NUMERIC_COVERED, NUMERIC_WITHIN, UNSEEN, VECTORS, measured
 from runs import PAIRS, RUNS, agreement, repeatability, repeated_bar
@@ -77,9 +76,9 @@ REASONS = {
 }
 
 
-def reasons(system, n, seed):
+def reasons(system, n, rng):
     """All intervals about reasons in words; phrases are learned on one half, and have a truth of their own."""
-    rows = system.draw(n, seed)
+    rows = system.draw(n, int(rng.integers(2**31)))
     answers = {name: ends(*told) for name, told in reason_intervals(system, rows).items()}
     if not system.details:
         phrases, told = fs.CommonPhrases(8), (rows.reasons, rows.predictions)
@@ -88,9 +87,9 @@ def reasons(system, n, seed):
     return answers
 
 
-def certified_texts(system, n, seed):
+def certified_texts(system, n, rng):
     """A lower bound on the consistency of texts, from the codebook."""
-    return {"certify, tight": (certified(system, system.draw(n, seed)), 1.0, system.truth.text)}
+    return {"certify, tight": (certified(system, system.draw(n, int(rng.integers(2**31)))), 1.0, system.truth.text)}
 
 
 def numbers_bar(system, interval, n):
@@ -104,11 +103,11 @@ HOWS = {"independent": 300, "weighted": 200, "clustered": 200}
 def lines():
     """All of them."""
     some = ("half broad, half single", "twenty rare labels", "clustered: sliding, broad", "unrelated, narrow")
-    yield Line("necessity", necessity, NECESSARY, 150, spelled(), some, necessity_bar)
+    yield Line("necessity", necessity, NECESSARY, 150, some, necessity_bar)
     some, often = ("rarely wrong", "shared, broad, noisy", "one panel of rows, broad"), {60: 150, 300: 100, 1_000: 40}
-    for asked, quick in ((2, some), (5, ()), (20, some), (None, ())):
-        how = {"bar": judged_bar, "quick_rows": 300}
-        yield Line("judged", partial(judged, asked=asked), JUDGED, often, spelled(asked or 0), quick, **how)
+    for asked in (2, 5, 20, None):
+        quick = some if asked in (2, 20) else ()
+        yield Line("judged", partial(judged, asked=asked), JUDGED, often, quick, judged_bar, quick_rows=300)
     some = ("20, Student t3", "20, lognormal", "heteroscedastic", "mostly constant", "probabilities")
     for measure, names, systems, times, quick in (
         ("consistency", tuple(AGREEMENTS), NUMERIC | UNSEEN, 1_000, some),
@@ -117,70 +116,44 @@ def lines():
         ("within", tuple(AGREEMENTS), NUMERIC_WITHIN, 300, ("sliding, normal",)),
     ):
         ask = partial(measured, measure=measure, names=names)
-        yield Line(f"numbers/{measure}", ask, systems, times, f"numbers: {measure}", quick, numbers_bar)
+        yield Line(f"numbers/{measure}", ask, systems, times, quick, numbers_bar)
+    covered, spread = ("sufficiency", "necessity"), ("spread",)
     for how, times in HOWS.items():
-        ask, seeds = partial(simulatability, how=how), f"simulatability: labels, {how}"
-        yield Line("simulatability", ask, DECODED, times, seeds, ("mixed, few",))
+        yield Line("simulatability", partial(simulatability, how=how), DECODED, times, ("mixed, few",))
         ask = partial(beside, how=how, measures=("consistency",), name="{what} beside everybody, {how}")
-        often, seeds = dict.fromkeys((200, 1_000), times), f"beside everybody: {how}"
-        yield Line("beside/everybody", ask, GROUPED, often, seeds, ("medium, random, 40%",))
-    for kind, what, measures, agreements, systems, quick in (
-        ("covered", "all that are covered:", ("sufficiency", "necessity"), (None,), COVERED_GROUPS, "nested, shuffled"),
-        (
-            "outputs",
-            "everybody: consistency of numbers,",
-            ("consistency",),
-            ("spread",),
-            SPREAD_GROUPS,
-            "4, normal, alike",
-        ),
-        (
-            "outputs",
-            "everybody: sufficiency of numbers,",
-            ("sufficiency",),
-            ("close", "spread"),
-            NUMBER_GROUPS,
-            "sliding, Student t3, alike",
-        ),
-    ):
-        for how in HOWS:
+        yield Line("beside/everybody", ask, GROUPED, {200: times, 1_000: times}, ("medium, random, 40%",))
+        for what, measures, agreements, systems, quick in (
+            ("covered", covered, (None,), COVERED_GROUPS, "nested, shuffled"),
+            ("outputs", ("consistency",), spread, SPREAD_GROUPS, "4, normal, alike"),
+            ("outputs", covered[:1], ("close", *spread), NUMBER_GROUPS, "sliding, Student t3, alike"),
+        ):
             ask = partial(beside, how=how, measures=measures, agreements=agreements)
-            yield Line(f"beside/{kind}", ask, systems, {200: 40, 1_000: 20}, f"beside {what} {how}", (quick,))
-    often = {200: 200, 1_000: 200}
+            yield Line(f"beside/{what}", ask, systems, {200: 40, 1_000: 20}, (quick,))
     for how in ("independent", "weighted"):
-        ask, seeds = partial(beside_reference, how=how), f"beside a reference: {how}"
-        yield Line("beside/reference", ask, GROUPED, often, seeds, ("medium, alike, 40%",))
+        ask = partial(beside_reference, how=how)
+        yield Line("beside/reference", ask, GROUPED, {200: 200, 1_000: 200}, ("medium, alike, 40%",))
     some = ("one row in 20 disagrees", "rows of all kinds")
-    for draws, how, seed, quick in (
-        (1, "independent", 1, some),
-        (3, "independent", 3, some),
-        (10, "independent", 10, ()),
-        (100, "independent", 100, ()),
-        (3, "weighted", "weighted", some),
-        (3, "clustered", "clustered", some),
-    ):
-        ask = partial(of_kinds, draws=draws, how=how)
-        yield Line("draws", ask, ROW_KINDS, HOWS[how], f"populations: {seed}", quick)
+    for how, *asked in (("independent", 1, 3, 10, 100), ("weighted", 3), ("clustered", 3)):
+        for draws in asked:
+            ask = partial(of_kinds, draws=draws, how=how)
+            yield Line("draws", ask, ROW_KINDS, HOWS[how], some if draws < 10 else ())
     for draws in (1, 10):
-        yield Line("draws", partial(of_rules, draws=draws), TABLES, 200, f"populations: rules {draws}")
+        yield Line("draws", partial(of_rules, draws=draws), TABLES, 200)
     some = ("the prediction itself", "some encoding, 3 labels", "some encoding, nested rules")
     rows = (60, 200, 1_000)
-    yield Line("encoding", Choices.ask, CHOICES, 300, by_sample(), some, encoded_bar, rows)
+    yield Line("encoding", Choices.ask, CHOICES, 300, some, encoded_bar, rows)
     for systems, truly, times, some in (
         (ENCODERS, True, 200, ("by margin",)),
         (HONEST, False, 400, ("nested rules", "unequal shares")),
     ):
-        yield Line("encoders", partial(encodes, truly=truly), systems, times, by_sample(), some, found_bar, rows, 1_000)
-    for ask, some, *quick in (
-        (reasons, ("half name the label", "wording half tells"), 300),
-        (certified_texts, ("policy, noise",)),
-    ):
-        yield Line("reasons", ask, REASONS, 120, lambda *_: count(), some, always, (60, 300, 1_000), *quick)
+        yield Line("encoders", partial(encodes, truly=truly), systems, times, some, found_bar, rows, 1_000)
+    yield Line("reasons", reasons, REASONS, 120, ("half name the label", "wording half tells"), always, rows, 300)
+    yield Line("reasons", certified_texts, REASONS, 120, ("policy, noise",), always, rows)
     some = ("own luck, .3", "own luck, .01", "runs differ much", "moving thresholds, .05")
-    for runs, quick in ((2, ()), (3, ()), (5, some), (20, ())):
-        ask, seeds = partial(repeatability, runs=runs), by_sample(0, after=(runs,))
-        yield Line("repeatability", ask, RUNS, 300, seeds, quick, repeated_bar, (50, 500), 50)
-    yield Line("naming", naming, NAMING, {400: 60}, "naming", ("anything", "mostly 0"))
+    for runs in (2, 3, 5, 20):
+        ask, quick = partial(repeatability, runs=runs), some if runs == 5 else ()
+        yield Line("repeatability", ask, RUNS, 300, quick, repeated_bar, (50, 500), 50)
+    yield Line("naming", naming, NAMING, {400: 60}, ("anything", "mostly 0"))
     some = ("half alike, 20 kinds", "1% differ", "one sign on 95%", "clusters of 5")
-    yield Line("agreement", agreement, PAIRS, 1_000, "agreement", some)
-    yield Line("direction", direction, SIGNS, 200, "direction", ("signs 90% right", "clusters of 5"))
+    yield Line("agreement", agreement, PAIRS, 1_000, some)
+    yield Line("direction", direction, SIGNS, 200, ("signs 90% right", "clusters of 5"))

@@ -312,25 +312,17 @@ def steps(many):
 TENS, HALF = steps(10), (0.5,)
 _BASE = {
     "sliding, broad": line(HALF, around(40)),
-    "sliding, narrow": line(HALF, around(2)),
     "sliding, noisy": line((0.3,), around(20), 0.3),
     "nested": line((0.35,), nested(PLACES, 20)),
     "tree of ten leaves": line((0.35, 0.7), parts(*TENS)),
-    "the label itself": line((0.2, 0.5, 0.9), parts(0.2, 0.5, 0.9)),
-    "rare other reason": line(HALF, parts(0.02, 0.5)),
     "rare label, whole": line((0.98,), parts(0.98)),
     "rare label, split": line((0.98,), parts(0.98, 0.99)),
-    "rare label, narrow": line((0.97,), around(1)),
     "twenty rare labels": line(tuple(0.6 + 0.02 * k for k in range(20)), around(2)),
-    "forty labels": line(steps(40), parts(*(k / 40 + 0.0125 for k in range(40)))),
     "half broad, half single": line(HALF, around(0) | ((X < 0.5) & (X[:, None] < 0.5))),
 }
 _UNRELATED = {
     "unrelated, broad": line(HALF, around(40), 1.0),
     "unrelated, narrow": line(HALF, around(2), 1.0),
-    "unrelated, nested": line((0.2,), nested(PLACES, 20), 1.0),
-    "unrelated, rare label": line((0.95,), around(20), 1.0),
-    "unrelated, ten leaves": line((0.3, 0.6), parts(*TENS), 1.0),
 }
 _SOME = ("sliding, broad", "nested", "rare label, split")
 NECESSARY = {
@@ -339,7 +331,6 @@ NECESSARY = {
     **{f"weighted by label: {name}": tilted(_BASE[name], True) for name in ("sliding, noisy", "rare label, whole")},
     **{f"clustered: {name}": in_clusters(_BASE[name]) for name in _SOME},
     "numbers: ten, sliding": line(TENS, around(20), 0.3, values=0.8 * np.arange(10)),
-    "numbers: ten, leaves": line(TENS, parts(*TENS), values=0.8 * np.arange(10)),
     **_UNRELATED,
     "weighted: unrelated, broad": tilted(_UNRELATED["unrelated, broad"]),
     "clustered: unrelated, narrow": in_clusters(_UNRELATED["unrelated, narrow"]),

@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent == Path(__file__).parent:
             item.add_marker("slow")
-            item.add_marker(pytest.mark.filterwarnings("ignore:.*does not hold the rows that the paper used"))
+            item.add_marker(pytest.mark.filterwarnings("ignore:.*does not hold the rows of"))
             item.add_marker(pytest.mark.filterwarnings("ignore:interval='jackknife' is an old word"))
             if item.path.stem not in ("test_frame", "test_printed", "test_workers"):
                 item.add_marker("thorough")

@@ -85,7 +85,7 @@ def of_texts(seed):
 
 
 def of_table(table, seed):
-    bins = Bins.learn(table, np.zeros(4, bool))
+    bins = Bins(table, *np.zeros((2, 4), bool))
     rows = table[:40]
     return DrawnRows(Pool(bins, Corner.predict, seed), bins.locate(rows), Corner.predict(rows), line_seeds(seed, rows))
 

@@ -35,6 +35,19 @@ RESULTS = {  # listed in `faithscope.results`
     "readers.rationales": "Rationales",
     "tables.audit": "Audit",
 }
+EXPLAINERS = {  # listed in `faithscope.explainers`
+    "explainers.anchors": "Anchors TextAnchors",
+    "explainers.baselines": "Constant Random Unique",
+    "explainers.counterfactual": "Counterfactual",
+    "explainers.dice": "Dice",
+    "explainers.gradient": "Gradient",
+    "explainers.lime": "Lime",
+    "explainers.neighbors": "NearestNeighbors",
+    "explainers.reason": "SufficientReason",
+    "explainers.shap": "Shap",
+    "explainers.text": "AllWords FirstWord TopCoefficient",
+    "explainers.tree": "TreePath",
+}
 NAMES = {  # listed in `faithscope`, or with others of their kind: `faithscope.discretizers`
     "agreements": "Close Same Spread Tolerance",
     "discretizers": "Clusters Codebook CommonPhrases Delta DeltaSign Floor Grouped Modified Phrases Pool "

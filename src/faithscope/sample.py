@@ -19,12 +19,10 @@ from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import group
-from faithscope.inputs.labels import to_labels
+from faithscope.inputs.labels import NumberLabels, to_labels, to_weights
 from faithscope.inputs.missing import missing_values
-from faithscope.inputs.number_labels import NumberLabels, number_floats
 from faithscope.inputs.repeats import repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
-from faithscope.inputs.weights import to_weights
 from faithscope.notes import TOO_HIGH, Note
 from faithscope.readers import as_explanations
 from faithscope.relations import Alike, Blocks, Parts, Relation, bind
@@ -117,21 +115,25 @@ class Sample:
     def checked(
         cls,
         explanations: Explanations,
-        labels: Array,
+        labels: Array | None,
         X: Any = None,
         weights: Any = None,
         clusters: Any = None,
         *,
-        row_labels: dict[str, Any],
+        row_labels: dict[str, Any] | None = None,
     ) -> "Sample":
         """A sample of explanations and labels that were converted before; checks lengths, row labels and weights.
 
         Parameters
         ----------
-        row_labels : dict of str to object
+        labels : (n,) array, optional
+            All are 0 if there are no predictions.
+        row_labels : dict of str to object, optional
             What the caller handed over, under the names that an error message uses ("explanations", "predictions").
             Pandas objects have row labels; the same labels in another order are refused.
         """
+        labels = np.zeros(len(explanations), np.int64) if labels is None else labels
+        row_labels = row_labels or {"explanations": explanations}
         known = {"explanations": len(explanations), "predictions": len(labels)}
         lengths = {name: known[name] for name in row_labels}
         same_length(**(lengths if X is None else {"X": rows_of(X), **lengths}))
@@ -174,7 +176,7 @@ class Sample:
     def numbered_labels(self) -> tuple[Sequence[Any], Ints]:
         """The distinct labels in order, and the position of each row's label among them."""
         if self.agreement.of_numbers and self.labels.ndim == 1 and self.labels.dtype.kind == "f":
-            values, place = number_floats(self.labels)
+            values, place = np.unique(self.labels + 0, return_inverse=True)  # -0.0 is 0.0
             return NumberLabels(values), place
         return number_labels(self.labels)
 
@@ -425,7 +427,7 @@ def number_labels(labels: Array) -> tuple[tuple[Any, ...], Ints]:
             values = (np.flatnonzero(present) + low).astype(labels.dtype)
             return tuple(values.tolist()), (np.cumsum(present) - 1)[shifted]
     if labels.dtype.kind == "f" and not np.isnan(labels).any():
-        values, place = number_floats(labels)
+        values, place = np.unique(labels + 0, return_inverse=True)
         return tuple(values.tolist()), place
     codes, first = group([labels[:, None] if labels.dtype.kind in "biuf" else labels.astype(object)])
     names = labels[first].tolist()

@@ -5,6 +5,7 @@ import json
 import altair as alt
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
@@ -25,7 +26,7 @@ def drawn(chart):
 
 def test_everything_that_plots_gives_an_altair_chart():
     comparison = examples.comparison()
-    curve = fs.within_curve(np.random.default_rng(0).normal(size=(50, 2)), [0, 1] * 25, [0.0, 0.1, 1.0])
+    curve = fs.within_curve(default_rng(0).normal(size=(50, 2)), [0, 1] * 25, [0.0, 0.1, 1.0])
     for result in (comparison["rules by age"], comparison, comparison.populations["constant"], curve):
         spec, rows = drawn(result.plot())
         assert spec["layer"]
@@ -33,7 +34,7 @@ def test_everything_that_plots_gives_an_altair_chart():
 
 
 def test_a_plan_is_drawn_with_its_band_from_where_the_sample_ends():
-    plan = fs.plan(fs.consistency(np.random.default_rng(0).integers(0, 90, 200), np.zeros(200)))
+    plan = fs.plan(fs.consistency(default_rng(0).integers(0, 90, 200), np.zeros(200)))
     spec, _ = drawn(plan.plot())
     (band,) = (layer for layer in spec["layer"] if layer["mark"].get("style") == "band")
     ends = [(row["n"], row["low"], row["high"]) for row in spec["datasets"][band["data"]["name"]]]

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from typer.testing import CliRunner
 
 import faithscope as fs
 from faithscope.cli import app
 from faithscope.errors import BadInput
 
-RNG = np.random.default_rng(2)
+RNG = default_rng(2)
 VALUES = RNG.normal(size=(300, 3))
 LEAF = RNG.integers(0, 6, 300)
 LOG = pd.DataFrame(VALUES, columns=["phi_a", "phi_b", "phi_c"]).assign(

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from faithscope.cli import app
 from faithscope.errors import BadInput
+from refused import refused
 
 TOML = """
 prediction = "yhat"
@@ -67,5 +68,4 @@ def test_what_is_typed_goes_before_the_file_and_windows_are_asked_for():
 def test_a_file_that_cannot_be_read_is_one_sentence(text, words, tmp_path):
     if text is not None:
         (tmp_path / "other.toml").write_text(text)
-    with pytest.raises(BadInput, match=words):
-        run("audit log.csv --log other.toml")
+    refused(BadInput, words, run, "audit log.csv --log other.toml")

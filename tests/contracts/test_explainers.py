@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import brute
 import faithscope as fs
@@ -50,7 +51,7 @@ from faithscope.relations import says_where
 from refused import refused
 
 PLAIN = ("plain", lambda: tumors()[0], lambda: tumors()[0][::40])
-NORMAL = ("plain", lambda: np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32), lambda: NORMAL[1]())
+NORMAL = ("plain", lambda: default_rng(0).normal(size=(20, 4)).astype(np.float32), lambda: NORMAL[1]())
 TABLE = ("categories, missing values and dates", people, lambda: people(12, 1, new=True))
 HOLEY = ("missing values", lambda: holey()[0], lambda: holey()[0][:15])
 NUMBERS = ("regression", lambda: diabetes()[0], lambda: diabetes()[0][:120:10])
@@ -135,7 +136,6 @@ MAKERS = (
         NUMBERS,
         {
             "tree path": lambda X: TreePath(regression_tree()),
-            "sufficient reason": lambda X: SufficientReason(regressor(), X, eps=20.0),
             "surrogate": lambda X: TreePath.surrogate(regressor(), X, max_leaf_nodes=9),
             "lime": lambda X: Lime(regressor(), X, samples=300),
             "shap of trees": lambda X: Shap(regressor(), X[:5]),
@@ -202,7 +202,7 @@ def test_a_row_is_explained_alike_in_any_batch_by_a_pickled_explainer_that_leave
     again, told, n = pickle.loads(pickle.dumps(explainer)), [], rows_of(rows)
     assert repr(again) == repr(explainer)
     assert len(together) == n
-    order = np.r_[np.random.default_rng(0).permutation(n), : n // 2]
+    order = np.r_[default_rng(0).permutation(n), : n // 2]
     capfd.readouterr()
     before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
     mixed = again.explain(take_rows(rows, order), progress=lambda *call: told.append(call))

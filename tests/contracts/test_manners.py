@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.random import default_rng
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -53,7 +54,7 @@ MARKERS = (str(NUMBER), "86420", "86,420", WORD)
 
 def training(n=120):
     """Rows of which one holds the markers, far from all others."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = pd.DataFrame(
         {"age": rng.normal(40, 10, n).round(1), "income": rng.normal(size=n), "job": rng.choice(list("ab"), n)}
     )
@@ -140,7 +141,7 @@ def test_every_explainer_is_looked_at():
 def test_no_output_holds_a_training_row(name, tmp_path):
     explainer, model, rows = CASES[name]()
     clean(repr(explainer) + str(explainer))
-    ev = fs.evaluate(model, explainer, rows, cache=tmp_path / "cache", progress=False)
+    ev = fs.evaluate(model, explainer, rows, cache=tmp_path / "cache")
     clean(json.dumps(ev.to_dict(), default=str))
     clean(str(ev) + repr(ev))
     ev.to_html(tmp_path / "page.html")

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy.spatial.distance import cdist
 
 import faithscope as fs
@@ -19,7 +20,7 @@ from faithscope.counting import coverage
 from faithscope.counting.coverage import cover, cover_curve
 from faithscope.counting.gpu import devices
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
-from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import Near
 from faithscope.sample import Sample
 from refused import refused
 
@@ -54,7 +55,7 @@ def gpu():
 
 
 def points(kind, n, d):
-    rng = np.random.default_rng(d)
+    rng = default_rng(d)
     if kind == "on a grid":  # many pairs at the radius itself, without any rounding
         return rng.integers(0, 3, (n, d)) / 8 + 10.0
     rows = rng.normal(size=(n, d))
@@ -75,7 +76,7 @@ def points(kind, n, d):
 def test_counts_are_those_of_plain_distances(gpu, metric, kind):
     for d, is_open in ((3, False), (20, True)):
         rows = points(kind, 90, d)
-        centers, segment = rows[:70], np.random.default_rng(0).integers(0, 3, 90)
+        centers, segment = rows[:70], default_rng(0).integers(0, 3, 90)
         distance = cdist(centers, rows, metric)
         radii = np.sort(distance, axis=1)[:, [0, 30]].T  # pairs at the radius, to the last digit
         near = Near(centers, rows, radii[0], metric, is_open)
@@ -86,7 +87,7 @@ def test_counts_are_those_of_plain_distances(gpu, metric, kind):
     assert np.array_equal(count(3, 10), count(0, 70)[:, 3:10])
 
 
-RNG = np.random.default_rng(7)
+RNG = default_rng(7)
 POINTS = np.round(RNG.normal(size=(200, 3)), 1)
 POINTS[40:50] = POINTS[:10]  # rows with the same explanation
 GRID = RNG.integers(0, 5, (200, 2)).astype(float)
@@ -144,9 +145,8 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
     assert subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONWARNINGS": "error"}).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
+def test_what_a_gpu_is_not_used_for_is_refused_in_a_sentence_that_offers_the_cpu():
+    for call, message in [
         (lambda: fs.within(PHI, LABELS, 3.0, device="gpu"), "one of 'auto', 'cpu', 'cuda'; got 'gpu'"),
         (lambda: fs.sufficiency(RULES, LABELS, PHI, device="cuda"), "nothing else"),
         (lambda: fs.sufficiency(NEAR, LABELS, PHI, weights=PHI[:, 0], device="cuda"), "count alike"),
@@ -156,10 +156,8 @@ def test_nothing_imports_torch_where_there_is_no_gpu():
         (lambda: counted(POINTS, "hamming"), "metric='hamming' is not counted on a GPU"),
         (lambda: counted(POINTS, lambda a, b: 0.0), "within a distance by a named metric"),
         (lambda: counted(1e200 * POINTS), "missing, or so small or large"),
-    ],
-)
-def test_what_a_gpu_is_not_used_for_is_refused_in_a_sentence_that_offers_the_cpu(call, message):
-    refused(BadInput, f"(?=.*cpu).*{message}", call)
+    ]:
+        refused(BadInput, f"(?=.*cpu).*{message}", call)
 
 
 def test_draws_are_not_counted_on_a_gpu():
@@ -184,8 +182,7 @@ def counted(points, metric="euclidean", device="cuda"):
 def test_without_torch_a_sentence_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faithscope.counting.gpu.pairs", None)
     monkeypatch.delattr("faithscope.counting.gpu.pairs", raising=False)
-    with pytest.raises(MissingExtra, match=r'faithscope\[gpu\]", or pass device="cpu"'):
-        counted(POINTS)
+    refused(MissingExtra, r'faithscope\[gpu\]", or pass device="cpu"', counted, POINTS)
 
 
 def failing(said):

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.counting import coverage
@@ -14,8 +15,7 @@ from faithscope.counting.coverage import cover
 from faithscope.counting.near import PairCounts
 from faithscope.explanations.distances import tiles
 from faithscope.explanations.distances.metrics import pairwise
-from faithscope.explanations.distances.near import Near
-from faithscope.explanations.distances.tiles import ProductTiles, to_tiles
+from faithscope.explanations.distances.tiles import Near, ProductTiles, to_tiles
 from faithscope.relations import Applies, Ball, Within
 from faithscope.sample import Sample
 
@@ -62,22 +62,22 @@ def radii_of(points):
     return [0.0, *at, *np.nextafter(at, 0)]
 
 
-@pytest.mark.parametrize("draw", POINTS)
-def test_products_decide_as_distances_do(draw):
-    points = draw(201, 5, np.random.default_rng(0))
-    rows = points.copy()
-    rows[7, 2] = np.nan
-    distances = pairwise(points[:90], rows, "euclidean")
-    for radius, is_open in product(radii_of(points), (False, True)):
-        near = Near(points[:90], rows, np.full(90, radius), "euclidean", is_open)
-        expected = distances < radius if is_open else distances <= radius
-        for start, stop, begin, end in ((0, 90, 0, 201), (3, 60, 8, 168), (5, 6, 0, 8)):
-            (mask,) = to_tiles(near).masks(slice(start, stop), slice(begin, end))
-            np.testing.assert_array_equal(mask, expected[start:stop, begin:end])
+def test_products_decide_as_distances_do():
+    for draw in POINTS:
+        points = draw(201, 5, default_rng(0))
+        rows = points.copy()
+        rows[7, 2] = np.nan
+        distances = pairwise(points[:90], rows, "euclidean")
+        for radius, is_open in product(radii_of(points), (False, True)):
+            near = Near(points[:90], rows, np.full(90, radius), "euclidean", is_open)
+            expected = distances < radius if is_open else distances <= radius
+            for start, stop, begin, end in ((0, 90, 0, 201), (3, 60, 8, 168), (5, 6, 0, 8)):
+                (mask,) = to_tiles(near).masks(slice(start, stop), slice(begin, end))
+                np.testing.assert_array_equal(mask, expected[start:stop, begin:end])
 
 
 def test_products_leave_few_pairs_in_doubt(monkeypatch):
-    points, asked = normal(400, 14, np.random.default_rng(1)), []
+    points, asked = normal(400, 14, default_rng(1)), []
     monkeypatch.setattr(tiles, "pairwise", None)
     monkeypatch.setattr(tiles, "paired", lambda a, b, metric: asked.append(len(a)) or np.zeros(len(a)))
     products = to_tiles(Near(points, points, np.full(400, 3.0), "euclidean"))
@@ -102,7 +102,7 @@ def counts_of(pairs):
 @pytest.mark.parametrize("draw", [normal, grid])
 def test_counts_are_those_of_all_pairs(metric, draw, monkeypatch):
     monkeypatch.setattr(pair_counts, "_SIDE", 64)  # several groups of pieces, and several batches
-    random = np.random.default_rng(3)
+    random = default_rng(3)
     points = draw(700, 4, random)
     codes = random.permutation(700)
     segment = np.where(np.arange(700) < 600, 1, random.integers(3, 6, 700))  # 0 and 2 are empty; 1 is several pieces
@@ -129,7 +129,7 @@ def checked(near, codes, segment):
 
 
 def test_open_balls_of_different_radii_with_missing_numbers():
-    random = np.random.default_rng(5)
+    random = default_rng(5)
     centers, rows = grid(60, 3, random), grid(500, 3, random)
     rows[::9, 1] = np.nan
     near = Near(centers, rows, random.choice([0.0, 0.1, 0.2, 5.0], 60), "euclidean", open=True)
@@ -146,7 +146,7 @@ def same_coverage(a, b):
         np.testing.assert_allclose(getattr(a.left_out, column), getattr(b.left_out, column), rtol=1e-12, atol=1e-13)
 
 
-RANDOM = np.random.default_rng(6)
+RANDOM = default_rng(6)
 X = RANDOM.integers(0, 4, (300, 3)).astype(float)
 CASES = {
     "all different": (fs.Importances(RANDOM.standard_normal((300, 4))), None, Within(1.5)),
@@ -163,7 +163,7 @@ def test_pairs_are_counted_as_bitmaps_are(name, monkeypatch):
     made = []
     monkeypatch.setattr(coverage, "PairCounts", lambda *given: made.append(PairCounts(*given)) or made[-1])
     for labels in (1, 2, 3):
-        sample = Sample(explanations, np.random.default_rng(7).integers(0, labels, 300), X)
+        sample = Sample(explanations, default_rng(7).integers(0, labels, 300), X)
         pairs = cover(sample, relation, exact=0)
         assert len(made) == labels  # one more for each sample, and none for bitmaps
         with monkeypatch.context() as patch:
@@ -180,15 +180,15 @@ def test_a_function_of_the_caller_is_never_called_in_another_thread():
         threads.add(threading.current_thread())
         return float(np.abs(a - b).sum())
 
-    X = np.random.default_rng(9).integers(0, 3, (60, 2)).astype(float)
+    X = default_rng(9).integers(0, 3, (60, 2)).astype(float)
     sample = Sample(fs.Counterfactuals(X + 1, X, metric=distance), np.arange(60) % 2, X)
     cover(sample, Applies(), exact=0)
     cover(Sample(fs.Importances(X), np.arange(60) % 2), Within(1.0, distance), exact=0)
     assert threads == {threading.current_thread()}
 
 
-@pytest.mark.parametrize("large", [1e15, 1e19, 1e22, 1e36])
-def test_large_whole_numbers_beside_small_ones_are_not_rounded(large):
-    points = np.column_stack([[0.0, 1.0, 2.0, 3.0, 0.0], np.full(5, large)])
-    estimate = fs.within(points, [0, 1, 0, 1, 0], 1.0)
-    assert estimate.counts.per_explanation.tolist() == [3, 4, 3, 2]
+def test_large_whole_numbers_beside_small_ones_are_not_rounded():
+    for large in [1e15, 1e19, 1e22, 1e36]:
+        points = np.column_stack([[0.0, 1.0, 2.0, 3.0, 0.0], np.full(5, large)])
+        estimate = fs.within(points, [0, 1, 0, 1, 0], 1.0)
+        assert estimate.counts.per_explanation.tolist() == [3, 4, 3, 2]

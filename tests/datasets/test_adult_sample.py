@@ -2,9 +2,9 @@
 
 import os
 
-import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 from faithscope import datasets
 
@@ -15,7 +15,7 @@ def test_it_is_a_sample_of_the_whole_data_set():
     if not os.environ.get("FAITHSCOPE_DATA"):
         pytest.skip("needs the whole data set in FAITHSCOPE_DATA")
     whole, people = datasets.load("adult"), datasets.adult_sample()
-    chosen = np.random.default_rng(0).permutation(len(whole.y))[:ROWS]
+    chosen = default_rng(0).permutation(len(whole.y))[:ROWS]
     expected = whole.X.assign(label=whole.y).iloc[chosen].reset_index(drop=True)
     pd.testing.assert_frame_equal(people.X.assign(label=people.y), expected, check_dtype=False)
 

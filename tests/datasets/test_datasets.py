@@ -130,11 +130,11 @@ def test_content_that_is_not_the_papers_is_refused_and_not_kept(server, chess, c
 
 
 NO_ARCHIVES = [
-    *(("chess", content, "not the archive") for content in (b"<html>", b"PK\x03\x04")),
+    *(("chess", content, "as published") for content in (b"<html>", b"PK\x03\x04")),
     ("chess", zipped(other=b"1"), "no krkopt"),
-    *(("rt_polarity", content, "not the archive") for content in (b"", b"<html>", ARCHIVES["rt_polarity"][:60])),
+    *(("rt_polarity", content, "as published") for content in (b"", b"<html>", ARCHIVES["rt_polarity"][:60])),
     ("rt_polarity", tarred(neg=b"x \n"), "is not 'rt_polarity' as published"),
-    ("covtype", zipped(covtype_Pdata_Pgz=b"1,2,3"), "not the archive"),
+    ("covtype", zipped(covtype_Pdata_Pgz=b"1,2,3"), "as published"),
 ]
 
 

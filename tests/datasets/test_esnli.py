@@ -62,9 +62,9 @@ def test_all_files_are_downloaded_checked_and_kept_as_one_table(repository, tmp_
 
 def test_other_content_is_refused_and_not_kept(repository, tmp_path):
     for name, content, why in (
-        ("labels.dev", b"neutral\n", "is not the archive of 'esnli'.*same length"),
+        ("labels.dev", b"neutral\n", "is not 'esnli' as published.*same length"),
         ("labels.test", b"neutral\n", "is not 'esnli' as published"),
-        ("s1.test", b"\xff\xfe\n", "is not the archive of 'esnli'"),
+        ("s1.test", b"\xff\xfe\n", "is not 'esnli' as published"),
     ):
         repository.files = CONTENTS | {path_of(name): content}
         refused(BadInput, why, datasets.load, "esnli")

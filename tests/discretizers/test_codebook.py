@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.discretizers import from_word
-from faithscope.discretizers.reasons import patterns
+from faithscope.discretizers.reasons import codebook as codebook_file
 from faithscope.errors import BadInput, WrongType
 from limited import cpu_seconds
 from refused import refused
@@ -139,7 +139,7 @@ TOOK = r"took \d+ seconds for a few reasons, up to the pattern of 'slow': bound 
 
 @pytest.mark.parametrize("pattern", FOREVER)
 def test_what_may_take_forever_is_found_or_stopped(monkeypatch, pattern):
-    monkeypatch.setattr(patterns, "_SECONDS", 0.05)
+    monkeypatch.setattr(codebook_file, "_SECONDS", 0.05)
     codebook = fs.Codebook({"slow": pattern}, folded=False)
     with cpu_seconds(5):
         try:
@@ -158,7 +158,7 @@ def test_what_may_take_forever_is_found_or_stopped(monkeypatch, pattern):
     ],
 )
 def test_a_codebook_that_takes_too_long_is_stopped(monkeypatch, seconds, pattern, texts):
-    monkeypatch.setattr(patterns, "_SECONDS", seconds)
+    monkeypatch.setattr(codebook_file, "_SECONDS", seconds)
     codebook = fs.Codebook({"slow": pattern}, folded=False)
     with cpu_seconds(5):
         refused(BadInput, TOOK, codebook, fs.Reasons(texts))

@@ -103,3 +103,8 @@ def test_provenance_reads_as_code():
     assert Chain(fs.Delta(), fs.Sign()).reads_rows
     assert not (fs.Floor(1) | fs.Sign()).reads_rows
     assert discretize(fs.Importances([[1.0]]), None).values.tolist() == [[1.0]]
+
+
+def test_floor_and_truncate_differ_below_zero_only():
+    assert values(fs.Floor(1), [[0.19, -0.19]]).tolist() == [[0.1, -0.2]]
+    assert values(fs.Truncate(1), [[0.19, -0.19]]).tolist() == [[0.1, -0.1]]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
@@ -27,7 +28,7 @@ import faithscope as fs
 from faithscope.errors import BadInput, WrongType
 from refused import refused
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 N = 80
 X = pd.DataFrame(
     {

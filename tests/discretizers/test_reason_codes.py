@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.random import default_rng
 from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
 from faithscope.discretizers.choice import from_word
 from faithscope.errors import BadInput
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.measures.named_features import named_features
 from refused import refused
 
@@ -53,7 +54,7 @@ def test_importances_of_another_label_or_of_several_are_refused():
 
 
 def test_explainers_say_which_label_they_speak_of():
-    X = np.random.default_rng(0).normal(size=(80, 2))
+    X = default_rng(0).normal(size=(80, 2))
     model = LogisticRegression().fit(X, np.where(X[:, 0] > 0, "approved", "denied"))
     explained = fs.explainers.Shap(model, X[:20], class_index=0).explain(X[:5])
     coded = fs.ReasonCodes(1, against="approved")(explained)
@@ -85,7 +86,7 @@ def test_codes_name_features_that_speak_against():
 
 def applicants(favorable=0):
     """Rows whose class 1 is denied, a model of them, and importances that add up to its output for a class."""
-    X = np.random.default_rng(0).normal(size=(80, 3))
+    X = default_rng(0).normal(size=(80, 3))
     model = LogisticRegression().fit(X, np.where(X[:, 0] > 0, "denied", "approved"))
     return X, model.predict(X), (2 * favorable - 1) * X * model.coef_
 
@@ -103,7 +104,7 @@ def test_reversed_reasons_are_told_where_predictions_show_them():
         assert "not 'denied', which the importances seem to speak of" in note
         assert "reversed" in note
         assert told_of_codes(fs.read(-of_approved, class_index=0), decisions, codes) == []  # as the note says
-    unclear = np.random.default_rng(1).normal(size=of_approved.shape)
+    unclear = default_rng(1).normal(size=of_approved.shape)
     (note,) = told_of_codes(unclear, decisions, fs.ReasonCodes(2, against="approved"))
     assert "nothing says that the importances speak of it" in note
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.discretizers.reasons.clusters import _means
@@ -57,7 +58,7 @@ def test_discretizers_of_reasons_take_texts_and_refuse_the_rest():
 
 
 def test_common_phrases_are_learned_on_one_half_and_measured_on_the_other():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     outside, X, phrases = rng.random(400) < 0.5, np.arange(400.0)[:, None], fs.CommonPhrases(2, seed=5)
     words = np.where(outside, "He is outside", "She stays at home")
     reasons = fs.Reasons([f"{said} {number}" for said, number in zip(words, rng.permutation(400), strict=True)])
@@ -97,7 +98,7 @@ def test_phrases_of_stop_words_alone_are_not_common():
 
 
 def test_clusters_are_a_function_of_the_text_in_any_order():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     texts = np.array([f"reason {j % 40}" for j in range(200)])
     embeddings = rng.normal(size=(40, 5))[np.arange(200) % 40] + 0.01 * rng.normal(size=(200, 5))
     codes, shuffled = np.empty((2, 200), int)
@@ -108,7 +109,7 @@ def test_clusters_are_a_function_of_the_text_in_any_order():
 
 
 def test_the_mean_of_equal_texts_is_the_same_to_the_last_bit_in_any_order():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     embeddings, text = np.zeros((300, 5)), np.arange(300) % 3
     embeddings[:, 3:] = rng.normal(size=(300, 2))  # alike in the first coordinates
     rows = np.bincount(text).astype(float)

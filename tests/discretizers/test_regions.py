@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, Incompatible
@@ -39,7 +40,7 @@ def test_a_region_is_the_sum_of_its_cells(drawn):
 
 
 def test_channels_first_last_and_missing_pool_alike():
-    values = np.random.default_rng(0).integers(-9, 9, (5, 3, 9, 8)).astype(float)
+    values = default_rng(0).integers(-9, 9, (5, 3, 9, 8)).astype(float)
     plain = fs.Pool((3, 2))(fs.Importances(values.sum(axis=1)))
     flat = fs.Pool((3, 2), shape=(3, 9, 8))(fs.Importances(values.reshape(5, -1)))
     for given_ in (values, values.transpose(0, 2, 3, 1), values.sum(axis=1, keepdims=True), values.astype(np.float32)):
@@ -49,7 +50,7 @@ def test_channels_first_last_and_missing_pool_alike():
 
 
 def test_of_a_series_the_features_are_summed_unless_the_grid_has_them():
-    series = np.random.default_rng(0).integers(-9, 9, (4, 12, 5)).astype(float)
+    series = default_rng(0).integers(-9, 9, (4, 12, 5)).astype(float)
     steps = series.reshape(4, 3, 4, 5).sum(axis=2)
     for pool, given_, wanted in (
         (fs.Pool(3), series, steps.sum(axis=2)),
@@ -82,7 +83,7 @@ def test_regions_are_told_by_rows_and_columns():
 
 
 def test_plain_arrays_of_maps_are_measured_and_their_shape_survives(tmp_path):
-    values, coarse = np.random.default_rng(0).normal(size=(200, 1, 6, 6)), fs.Pool((2, 1)) | fs.Sign()
+    values, coarse = default_rng(0).normal(size=(200, 1, 6, 6)), fs.Pool((2, 1)) | fs.Sign()
     predictions = values[:, 0, :3].sum(axis=(1, 2)) > 0
     wanted = fs.consistency(np.sign(values.reshape(200, 2, 3, 6).sum(axis=(2, 3))), predictions)
     for door in (values, list(values), values.tolist(), fs.Importances(values), values[:, 0], values.astype(object)):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.random import default_rng
 from scipy import sparse
 
 import faithscope as fs
@@ -12,7 +13,7 @@ from faithscope.evaluation.asker import rows_of_its_own
 from faithscope.evaluation.cache import Cache
 from refused import refused
 
-ROWS = np.random.default_rng(0).normal(size=(300, 3))
+ROWS = default_rng(0).normal(size=(300, 3))
 
 
 def predict(rows):

@@ -1,16 +1,16 @@
 """Populations by the names of columns of X: one column, or several, each of them and crossed."""
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
 from refused import refused
 
-RANDOM = np.random.default_rng(11)
+RANDOM = default_rng(11)
 N = 200
 X = pd.DataFrame(
     {
@@ -29,17 +29,17 @@ def evaluated(rows=X, **how):
     return fs.evaluate(LABELS, KEYS, rows, **how)
 
 
-@pytest.mark.parametrize("held", TABLES)
-def test_a_name_means_the_column_of_that_name_and_several_each_column_and_their_combinations(held):
-    by_name = evaluated(TABLES[held]).by("sex")
-    assert by_name.by == "sex"
-    assert by_name.table().equals(evaluated().by(X.sex).table())
-    populations = evaluated(TABLES[held]).by(["sex", "race"])
-    assert [grouping.by for grouping in populations.groupings] == ["sex", "race", "sex × race"]
-    assert populations.each[1].table().equals(evaluated().by("race").table())
-    crossed = evaluated().by(list(zip(X.sex, X.race, strict=True)))
-    assert populations.estimates == crossed.estimates
-    assert populations.table().groupby("by").n.sum().tolist() == [N] * 3
+def test_a_name_means_the_column_of_that_name_and_several_each_column_and_their_combinations():
+    for held in TABLES:
+        by_name = evaluated(TABLES[held]).by("sex")
+        assert by_name.by == "sex"
+        assert by_name.table().equals(evaluated().by(X.sex).table())
+        populations = evaluated(TABLES[held]).by(["sex", "race"])
+        assert [grouping.by for grouping in populations.groupings] == ["sex", "race", "sex × race"]
+        assert populations.each[1].table().equals(evaluated().by("race").table())
+        crossed = evaluated().by(list(zip(X.sex, X.race, strict=True)))
+        assert populations.estimates == crossed.estimates
+        assert populations.table().groupby("by").n.sum().tolist() == [N] * 3
 
 
 def test_groups_are_compared_within_a_grouping_alone_and_an_audit_says_the_same():
@@ -78,12 +78,12 @@ def test_names_that_give_no_groups_are_one_sentence(name):
         refused(BadInput, words, evaluated, by=["sex", "sx"])
 
 
-@pytest.mark.parametrize(("old", "new"), [({"groups": "sex"}, {"by": "sex"}), ({"further": X}, {"unlabeled": X})])
-def test_an_old_name_of_an_option_is_read_with_a_sentence_that_says_the_new_one(old, new):
-    (was,), (now,) = old, new
-    with pytest.warns(FutureWarning, match=f"{was}= is an old word: pass {now}= instead"):
-        found = evaluated(**old)
-    assert found.to_dict() == evaluated(**new).to_dict()
-    with pytest.warns(FutureWarning, match="old word"):
-        fs.compare(LABELS, {"one": KEYS}, X, **old)
-    refused(BadInput, f"{was}= is an old word for {now}=, and both were passed", evaluated, **old, **new)
+def test_an_old_name_of_an_option_is_read_with_a_sentence_that_says_the_new_one():
+    for old, new in [({"groups": "sex"}, {"by": "sex"}), ({"further": X}, {"unlabeled": X})]:
+        (was,), (now,) = old, new
+        with pytest.warns(FutureWarning, match=f"{was}= is an old word: pass {now}= instead"):
+            found = evaluated(**old)
+        assert found.to_dict() == evaluated(**new).to_dict()
+        with pytest.warns(FutureWarning, match="old word"):
+            fs.compare(LABELS, {"one": KEYS}, X, **old)
+        refused(BadInput, f"{was}= is an old word for {now}=, and both were passed", evaluated, **old, **new)

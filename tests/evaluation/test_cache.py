@@ -7,6 +7,7 @@ from functools import partial, partialmethod, wraps
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from sklearn.linear_model import LogisticRegression
 
 import faithscope as fs
@@ -14,7 +15,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.cache import Cache
 from refused import refused
 
-ROWS = np.random.default_rng(0).normal(size=(230, 3))
+ROWS = default_rng(0).normal(size=(230, 3))
 
 
 class Rounded:

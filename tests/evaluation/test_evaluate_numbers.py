@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
 from refused import refused
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 N = 300
 ROWS = RNG.integers(0, 6, (N, 2)).astype(float)
 KEYS = ROWS[:, 0]
@@ -22,23 +23,25 @@ AGREEMENTS = [
 RULES = fs.Rules.from_conditions([[("x0", "<=", value)] for value in KEYS], features=["x0", "x1"])
 
 
-@pytest.mark.parametrize("agreement", AGREEMENTS)
-def test_an_evaluation_says_what_the_measures_say(agreement):
-    for weights in (np.ones(N), np.arange(N) % 4):
-        how = {"agreement": agreement, "weights": weights}
-        found, compared = fs.evaluate(NUMBERS, RULES, ROWS, **how), fs.compare(NUMBERS, {"a": RULES}, ROWS, **how)
-        assert found.agreement == agreement
-        assert found.consistency == compared["a"].consistency == fs.consistency(RULES, NUMBERS, **how)
-        assert found.sufficiency == compared["a"].sufficiency == fs.sufficiency(RULES, NUMBERS, ROWS, **how)
-        groups = found.by(ROWS[:, 1])
-        for group, estimate in groups.among.estimates.items():
-            rows = np.flatnonzero(ROWS[:, 1] == group)
-            how["weights"] = weights[rows]
-            alone = fs.consistency(RULES.take(rows), NUMBERS[rows], **how)
-            if agreement == fs.Spread():  # the variance is that of all rows, and how far pairs are apart is the group's
-                assert (estimate.gap, estimate.unverifiable) == pytest.approx((alone.gap, alone.unverifiable))
-            else:
-                assert estimate == alone
+def test_an_evaluation_says_what_the_measures_say():
+    for agreement in AGREEMENTS:
+        for weights in (np.ones(N), np.arange(N) % 4):
+            how = {"agreement": agreement, "weights": weights}
+            found, compared = fs.evaluate(NUMBERS, RULES, ROWS, **how), fs.compare(NUMBERS, {"a": RULES}, ROWS, **how)
+            assert found.agreement == agreement
+            assert found.consistency == compared["a"].consistency == fs.consistency(RULES, NUMBERS, **how)
+            assert found.sufficiency == compared["a"].sufficiency == fs.sufficiency(RULES, NUMBERS, ROWS, **how)
+            groups = found.by(ROWS[:, 1])
+            for group, estimate in groups.among.estimates.items():
+                rows = np.flatnonzero(ROWS[:, 1] == group)
+                how["weights"] = weights[rows]
+                alone = fs.consistency(RULES.take(rows), NUMBERS[rows], **how)
+                if (
+                    agreement == fs.Spread()
+                ):  # the variance is that of all rows, and how far pairs are apart is the group's
+                    assert (estimate.gap, estimate.unverifiable) == pytest.approx((alone.gap, alone.unverifiable))
+                else:
+                    assert estimate == alone
 
 
 NO_NUMBERS = [

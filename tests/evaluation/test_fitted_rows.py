@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 import pandas as pd
 import polars as pl
+from numpy.random import default_rng
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
@@ -20,7 +21,7 @@ def flips(X):
 
 
 def rows(n, seed):
-    return np.random.default_rng(seed).normal(size=(n, 5))
+    return default_rng(seed).normal(size=(n, 5))
 
 
 def told(explainer, X, model=flips):
@@ -66,14 +67,14 @@ def test_the_same_rows_are_known_whatever_holds_them():
 
 def test_rows_of_categories_that_another_draw_shares_by_chance_are_not_told():
     for seed in range(3):
-        draws = np.random.default_rng(seed).integers(0, 3, (900, 4)).astype(float)
+        draws = default_rng(seed).integers(0, 3, (900, 4)).astype(float)
         surrogate = TreePath.surrogate(flips, draws[:600])
         assert told(surrogate, draws[600:]) == []
         assert told(surrogate, draws[:600][::-1])
 
 
 def test_rows_with_categories_dates_and_missing_values_are_known_again():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = pd.DataFrame({"age": rng.normal(size=200), "job": rng.choice(["clerk", "nurse"], 200)})
     X["since"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 500, 200), "D")
     X.loc[:20, "age"], X.loc[30:50, "job"] = np.nan, None

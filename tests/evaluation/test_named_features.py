@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.evaluation.assertions import Unfaithful
@@ -13,7 +14,7 @@ SLOPES = np.array([3.0, 2.0, 1.0, 0.1, 0.1, 0.1])
 
 @pytest.fixture(scope="module")
 def system():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = pd.DataFrame(rng.normal(size=(900, 6)), columns=list("abcdef"))
     phi = X.to_numpy() * SLOPES
     return X, phi, np.where(phi.sum(axis=1) > 0, "yes", "no")
@@ -21,7 +22,7 @@ def system():
 
 def test_sufficiency_of_named_features_is_measured_by_default_and_beside_baselines(system):
     X, phi, y = system
-    ev = fs.evaluate(y, phi, X, discretizer=fs.SignOfTop(2), progress=False)
+    ev = fs.evaluate(y, phi, X, discretizer=fs.SignOfTop(2))
     asked = fs.sufficiency(fs.SignOfTop(2)(fs.Importances(phi)), y, X, relation=fs.Alike())
     assert ev.sufficiency == asked
     assert ev.explanations.names == tuple(X)
@@ -29,7 +30,7 @@ def test_sufficiency_of_named_features_is_measured_by_default_and_beside_baselin
     assert ev.relation == fs.Alike()
     assert isinstance(ev.explanations, fs.Importances)
     # Any other discretizer does not say which features are the largest, so the importances themselves do.
-    by_sign = fs.evaluate(y, phi, X, discretizer=fs.Sign(), progress=False)
+    by_sign = fs.evaluate(y, phi, X, discretizer=fs.Sign())
     assert by_sign.sufficiency == fs.sufficiency(phi, y, X, relation=fs.Alike())
     assert {"sufficiency", "covered"} <= set(ev.local())
     assert len(ev.scopes(3)) == 3
@@ -42,12 +43,20 @@ def test_sufficiency_of_named_features_is_measured_by_default_and_beside_baselin
 
 def test_importances_of_other_columns_are_not_asked_unless_the_relation_is(system):
     X, phi, y = system
-    ev = fs.evaluate(y, phi, X[["a", "b"]], discretizer=fs.SignOfTop(2), progress=False)
+    ev = fs.evaluate(y, phi, X[["a", "b"]], discretizer=fs.SignOfTop(2))
     assert ev.sufficiency is None
-    assert fs.evaluate(y, phi[:, :2], X[["a", "b"]], progress=False).sufficiency is None  # no others to be named
-    assert "right reasons was not asked" in fs.evaluate(y, y, X, progress=False).to_markdown()
-    with pytest.raises(fs.errors.BadInput, match="cannot be told which rows are alike"):
-        fs.evaluate(y, phi, X[["a", "b"]], relation=fs.Alike(), progress=False)
+    assert fs.evaluate(y, phi[:, :2], X[["a", "b"]]).sufficiency is None  # no others to be named
+    assert "right reasons was not asked" in fs.evaluate(y, y, X).to_markdown()
+    refused(
+        fs.errors.BadInput,
+        "Importances are of 6 features and X has 2 columns",
+        fs.evaluate,
+        y,
+        phi,
+        X[["a", "b"]],
+        relation=fs.Alike(),
+        progress=False,
+    )
 
 
 def test_a_guard_says_if_nobody_asked_whether_the_features_are_the_right_ones(system):
@@ -57,19 +66,23 @@ def test_a_guard_says_if_nobody_asked_whether_the_features_are_the_right_ones(sy
     assert fs.audit(pd.concat([X, ends], axis=1), explanation="*_shap", **logged).sufficiency.beyond_random.low > 0
     alone = fs.audit(ends, explanation="*_shap", **logged)
     assert "it was not asked whether explanations name the right features; log the inputs too" in str(alone)
-    other = fs.evaluate(y, phi, X[["a", "b"]], discretizer=fs.SignOfTop(2), progress=False)
+    other = fs.evaluate(y, phi, X[["a", "b"]], discretizer=fs.SignOfTop(2))
     for result in (alone, other):
         with pytest.warns(UserWarning, match="name the right features"):
             fs.assert_faithful(result, at_least=0.6)
-    with pytest.raises(fs.errors.BadInput, match=r"X and another argument seem to be swapped"):
-        fs.evaluate(X, lambda rows: rows.a > 0, lambda rows: rows)
+    refused(
+        fs.errors.BadInput,
+        r"X and another argument seem to be swapped",
+        fs.evaluate,
+        X,
+        lambda rows: rows.a > 0,
+        lambda rows: rows,
+    )
 
 
 def test_wrong_features_are_told_wherever_a_verdict_is(system):
     X, phi, y = system
-    comparison = fs.compare(
-        y, {"right": phi, "reversed": phi[:, ::-1]}, X, discretizer=fs.SignOfTop(2), progress=False, at_least=0.7
-    )
+    comparison = fs.compare(y, {"right": phi, "reversed": phi[:, ::-1]}, X, discretizer=fs.SignOfTop(2), at_least=0.7)
     right, wrong = comparison["right"], comparison["reversed"]
     assert right.consistency == wrong.consistency  # which sees nothing
     fs.assert_faithful(right, 0.7)
@@ -78,7 +91,7 @@ def test_wrong_features_are_told_wherever_a_verdict_is(system):
     assert "Faithful: " in told
     assert "No better than random features: " in told
     few = X.index < 40  # too few rows to show anything
-    unshown = fs.evaluate(y[few], phi[few], X[few], discretizer=fs.SignOfTop(1), progress=False, at_least=0.5)
+    unshown = fs.evaluate(y[few], phi[few], X[few], discretizer=fs.SignOfTop(1), at_least=0.5)
     refused(Unfaithful, "not shown to be better than random", fs.assert_faithful, unshown, 0.3)
     fs.assert_faithful(unshown, 0.3, "consistency")
     table = comparison.table().set_index(["explainer", "measure"])
@@ -89,23 +102,30 @@ def test_wrong_features_are_told_wherever_a_verdict_is(system):
 def test_reason_codes_are_asked_only_if_the_relation_is(system):
     X, phi, y = system
     codes = fs.ReasonCodes(2, against="yes")
-    ev = fs.evaluate(y, phi, X, discretizer=codes, progress=False)
+    ev = fs.evaluate(y, phi, X, discretizer=codes)
     assert ev.sufficiency is None  # what counts against "yes" is not why others get it
-    asked = fs.evaluate(y, phi, X, discretizer=codes, relation=fs.Alike(), progress=False)
+    asked = fs.evaluate(y, phi, X, discretizer=codes, relation=fs.Alike())
     denied = asked.by(y, "sufficiency")["no"]
     assert denied.low > asked.sufficiency.high
 
 
 def test_regions_of_images_are_measured_on_pooled_pixels():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     pixels, grid = rng.random((400, 6, 6)), fs.Pool((2, 2))
     y = pixels[:, :3, :3].sum(axis=(1, 2)) > 4.5
     maps = np.where(np.arange(36).reshape(6, 6) // 6 < 3, 1.0, 0.1) * np.where(np.arange(6) < 3, 1.0, 0.1)
     maps = maps * (pixels - 0.5) + np.where(maps == 1, 9, 0)
-    with pytest.raises(fs.errors.BadInput, match=r"4 regions, and a row of X has 36 cells: pool the rows as well"):
-        fs.sufficiency(grid(fs.read(maps)), y, pixels, relation=fs.Alike(1))
+    refused(
+        fs.errors.BadInput,
+        r"4 regions, and a row of X has 36 cells: pool the rows as well",
+        fs.sufficiency,
+        grid(fs.read(maps)),
+        y,
+        pixels,
+        relation=fs.Alike(1),
+    )
     regions = fs.Pool((2, 2))(fs.read(pixels)).values
     found = fs.sufficiency(grid(fs.read(maps)), y, regions, relation=fs.Alike(1))
     assert found.beyond_random.low > 0
-    ev = fs.evaluate(y, maps, regions, discretizer=grid | fs.SignOfTop(1), relation=fs.Alike(), progress=False)
+    ev = fs.evaluate(y, maps, regions, discretizer=grid | fs.SignOfTop(1), relation=fs.Alike())
     assert ev.sufficiency.value == found.value

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven
@@ -11,7 +12,7 @@ from faithscope.report.summary import summarize
 from faithscope.report.terminal import render
 from refused import refused
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 X = pd.DataFrame({"a": RNG.integers(0, 10, 300).astype(float), "b": RNG.integers(0, 3, 300).astype(float)})
 LABELS = np.where(X["a"] < 7, "yes", "no")
 NARROW = fs.Rules.from_conditions([[("a", "==", a)] for a in X["a"]], features=["a", "b"])

@@ -5,7 +5,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.inputs.models import regressor_name
+from faithscope.inputs.models import Model
 from refused import refused
 
 pytest.importorskip("sklearn")
@@ -81,7 +81,7 @@ def test_a_classifier_is_never_touched(name):
     found = fs.evaluate(model, explain, X)
     assert found.agreement == fs.Same()
     assert found.consistency == fs.consistency(explain(X), np.asarray(model.predict(X)).reshape(-1))
-    assert regressor_name(model) is None
+    assert Model(model).kind != "regressor"
 
 
 def test_boosters_are_told_by_their_objective():
@@ -92,9 +92,9 @@ def test_boosters_are_told_by_their_objective():
     ):
         for objective, numbers in objectives.items():
             booster = library.train({"objective": objective, "verbose": -1}, rows(X, HIGH), 2)
-            assert (regressor_name(booster) is not None) == numbers
-    assert regressor_name(Ridge) is None
-    assert regressor_name(lambda rows: rows) is None
+            assert (Model(booster).kind == "regressor") == numbers
+    assert Model(Ridge).kind is None
+    assert Model(lambda rows: rows).kind is None
 
 
 def test_what_the_caller_says_wins():

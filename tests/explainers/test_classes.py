@@ -5,6 +5,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -14,7 +15,7 @@ from faithscope.explainers import Gradient, Lime, Shap
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 FRAME = pd.DataFrame(IRIS, columns=["sl", "sw", "pl", "pw"])
-NORMAL = pd.DataFrame(np.random.default_rng(0).normal(size=(15, 4)), columns=FRAME.columns)
+NORMAL = pd.DataFrame(default_rng(0).normal(size=(15, 4)), columns=FRAME.columns)
 LINEAR, FOREST = partial(LogisticRegression, max_iter=1000), partial(RandomForestClassifier, random_state=0)
 
 

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -24,6 +25,7 @@ from explainers.systems import (
 )
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers import Dice
+from refused import refused
 
 
 def employed():
@@ -37,7 +39,7 @@ def flowers():
 
 def tiny():
     """Numbers so small that dice-ml fails on them as they are."""
-    X = np.random.default_rng(0).choice([1e-05, 2e-05, 3e-05, 4e-05], size=(60, 2))
+    X = default_rng(0).choice([1e-05, 2e-05, 3e-05, 4e-05], size=(60, 2))
     return make_pipeline(StandardScaler(), LogisticRegression()).fit(X, X.sum(axis=1) > 5e-05), X, X[:4], np.asarray
 
 
@@ -74,12 +76,13 @@ def test_every_point_is_predicted_otherwise_than_its_row(system, method):
 
 def test_where_a_model_predicts_one_class_that_is_said_and_nothing_invented():
     library("dice_ml")
-    X = np.random.default_rng(0).normal(size=(40, 2)).round(1)
+    X = default_rng(0).normal(size=(40, 2)).round(1)
     explainer = Dice(DummyClassifier(strategy="constant", constant=0).fit(X, np.arange(40) % 2), X)
     found, where = explainer.find(X[:3])
     assert len(found) == len(where) == 0
-    with pytest.raises(BadInput, match=r"row 0 \(3 of 3 rows in all\): dice-ml with method='random' gives none"):
-        explainer.explain(X[:3])
+    refused(
+        BadInput, r"row 0 \(3 of 3 rows in all\): dice-ml with method='random' gives none", explainer.explain, X[:3]
+    )
     assert len(Dice(DummyClassifier().fit(X, np.zeros(40)), X).find(X[:3])[0]) == 0
 
 
@@ -87,8 +90,7 @@ def test_a_missing_package_is_named_with_what_installs_it_where_there_are_rows(m
     monkeypatch.setitem(sys.modules, "dice_ml", None)
     explainer, rows = Dice(wages(), workers()), workers(1)
     assert len(explainer.explain(rows[:0])) == 0
-    with pytest.raises(MissingExtra, match=r'dice-ml package: pip install "faithscope\[dice\]"'):
-        explainer.explain(rows)
+    refused(MissingExtra, r'dice-ml package: pip install "faithscope\[dice\]"', explainer.explain, rows)
 
 
 def test_what_cannot_be_explained_is_refused_in_a_sentence():

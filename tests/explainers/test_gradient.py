@@ -5,14 +5,16 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from explainers.systems import assert_refused, network
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers import Gradient
+from refused import refused
 
 torch = pytest.importorskip("torch", reason='PyTorch is not installed: pip install "faithscope[torch]"')
 
-ROWS = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
+ROWS = default_rng(0).normal(size=(60, 4)).astype(np.float32)
 METHODS = ("gradient", "gradient x input", "integrated gradients")
 
 
@@ -118,5 +120,4 @@ def test_what_cannot_be_explained_is_refused():
 def test_a_missing_package_is_named_with_its_extra(monkeypatch):
     module = network()
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match=r'pip install "faithscope\[torch\]"'):
-        Gradient(module)
+    refused(MissingExtra, r'pip install "faithscope\[torch\]"', Gradient, module)

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.explainers import Anchors, Counterfactual, Lime, NearestNeighbors, Shap, TreePath, Unique
 
-IMAGES = np.random.default_rng(0).random((40, 1, 3, 4))
+IMAGES = default_rng(0).random((40, 1, 3, 4))
 FLAT = IMAGES.reshape(40, 12)
-NEW = np.random.default_rng(1).random((6, 1, 3, 4))
+NEW = default_rng(1).random((6, 1, 3, 4))
 
 
 def chances(images):

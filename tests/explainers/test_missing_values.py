@@ -5,13 +5,14 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from explainers.systems import DAY, covered, trees, written
 from faithscope.explainers import Anchors, Lime, TreePath
 from recorder import Recorder
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 JOBS = np.array(["clerk", "cook", "zzz"])[RNG.integers(0, 3, 400)]
 NAMED = pd.DataFrame({"job": JOBS, "age": RNG.integers(18, 80, 400).astype(float), "city": RNG.choice(["x", "y"], 400)})
 NUMBERS = np.where(RNG.random((500, 3)) < 0.25, np.nan, RNG.normal(size=(500, 3)))

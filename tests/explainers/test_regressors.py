@@ -29,6 +29,7 @@ from faithscope.explainers import (
     TreePath,
 )
 from faithscope.inputs.models import Model
+from refused import refused
 
 TABLE, TARGET = load_diabetes(return_X_y=True, as_frame=True)
 ARRAY = TABLE.to_numpy()
@@ -113,16 +114,19 @@ CHOOSING = {
 def test_what_must_be_kept_or_not_takes_tolerance_alone_which_regressors_need(kind):
     make, model = CHOOSING[kind], diabetes()[2]
     for agreement in (Close(1.0), Spread(), lambda a, b: a == b):
-        with pytest.raises(BadInput, match=rf"^{kind.__name__} asks whether .* pass agreement=fs.Tolerance\(eps\)\.$"):
-            make(model, agreement)
+        refused(
+            BadInput, rf"^{kind.__name__} asks whether .* pass agreement=fs.Tolerance\(eps\)\.$", make, model, agreement
+        )
     for asked in (model, model.predict):
-        with pytest.raises(BadInput, match=r"^GradientBoostingRegressor .* with agreement=fs.Tolerance\(eps\)"):
-            make(asked, None)
+        refused(BadInput, r"^GradientBoostingRegressor .* with agreement=fs.Tolerance\(eps\)", make, asked, None)
     rows = ["some words", "others"] if kind is TextAnchors else ARRAY[:2]
-    with pytest.raises(BadInput, match=r"^Predictions look continuous.* with agreement=fs.Tolerance\(eps\)"):
-        make(lambda asked: np.linspace(0.1, 0.7, len(asked)), None).explain(rows)
-    with pytest.raises(WrongType, match="cannot be applied"):
-        make(model, 0.5)
+    refused(
+        BadInput,
+        r"^Predictions look continuous.* with agreement=fs.Tolerance\(eps\)",
+        make(lambda asked: np.linspace(0.1, 0.7, len(asked)), None).explain,
+        rows,
+    )
+    refused(WrongType, "cannot be applied", make, model, 0.5)
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # scikit-learn's, about estimators that it will remove
@@ -148,5 +152,4 @@ def test_the_top_coefficient_of_a_regressor_is_the_largest():
     model = Ridge(alpha=0.01).fit(vectorizer.transform(texts), [3.0, -4.0, -1.0, 0.0])
     words = TopCoefficient(model, vectorizer).explain([*texts, "unknown"])
     assert written(words)[:4] == ["great", "dull", "dull", "film"]
-    with pytest.raises(BadInput, match="Ridge has no classes"):
-        TopCoefficient(model, vectorizer, by="favor")
+    refused(BadInput, "Ridge has no classes", TopCoefficient, model, vectorizer, by="favor")

@@ -4,6 +4,7 @@ import datetime
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 from sklearn.datasets import load_breast_cancer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
@@ -44,7 +45,7 @@ def test_among_equally_near_rows_the_earlier_counts():
 
 
 def test_a_surrogate_speaks_of_categories_by_name():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     table = pd.DataFrame({"job": rng.choice(["cook", "clerk", "pilot"], 300), "age": rng.integers(20, 60, 300)})
 
     def predict(rows):

@@ -12,11 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput, TooLarge, WrongType
-from faithscope.explanations.arrow.tables import from_arrow, read_settings, to_arrow
+from faithscope.explanations.arrow import from_arrow, read_settings, to_arrow
 from faithscope.explanations.keys import Plain, Records
 from faithscope.relations import says_where
 from refused import refused
@@ -27,7 +28,7 @@ MIXED = pd.DataFrame({"age": [30, 40, 50, 30], "job": ["clerk", "cook", "clerk",
 OTHER = pd.DataFrame({"age": [31, 40, 45, 31], "job": ["cook", "clerk", "clerk", "cook"]})
 IMPORTANCES = fs.Importances([[0.19, -0.11], [0.1, 0.2], [-0.0, 0.0], [0.19, -0.11]], names=HOSTILE[:2])
 COUNTERFACTUALS = fs.Counterfactuals([[1.0, 2.0], [3.0, 4.0]], [[0.0, 2.0], [3.0, 5.0]])
-MAPS = fs.Importances(np.random.default_rng(0).normal(size=(5, 1, 4, 4)))
+MAPS = fs.Importances(default_rng(0).normal(size=(5, 1, 4, 4)))
 TEXTS = ["", " \t\n", "\x00", "a\x00b", "\ud800", "<script>", "x" * 10**6, "\u202eabc", "שלום", "…"]
 
 KINDS = {
@@ -115,7 +116,7 @@ def test_every_kind_survives_a_table_a_file_beside_other_columns_and_pickling(na
 
 
 def test_a_tree_stays_a_partition():
-    X = np.random.default_rng(0).normal(size=(60, 3))
+    X = default_rng(0).normal(size=(60, 3))
     rules = fs.Rules.from_tree(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, X[:, 0] > X[:, 1]), X)
     again = from_arrow(to_arrow(rules))
     assert again.tree == rules.tree

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
@@ -16,7 +17,7 @@ from held import tables
 from refused import refused
 
 ROWS = st.lists(st.lists(st.sampled_from(["R01", "R14", "14", "é x", "a-b"]), max_size=4), min_size=1, max_size=12)
-RNG = np.random.default_rng(3)
+RNG = default_rng(3)
 POOL = ["R01", "R14", "R22", "007", "it's"]
 SETS = [RNG.choice(POOL, RNG.integers(0, 5), replace=False).tolist() for _ in range(200)]
 LABELS = np.where(RNG.random(200) < 0.2, "approved", np.where([len(codes) > 1 for codes in SETS], "denied", "approved"))

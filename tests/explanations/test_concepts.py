@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy import sparse
 
 import brute
@@ -37,7 +38,7 @@ def test_they_cover_rows_annotated_with_all_of_them(system):
 
 
 def test_annotations_of_every_library_are_read_alike(tmp_path):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     annotated = rng.random((60, 3)) < 0.6
     highlighted, predictions = annotated & (rng.random((60, 3)) < 0.5), annotated[:, 0]
     frame = pd.DataFrame(annotated, columns=NAMES)

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import shap
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.discretizers import discretize
@@ -164,7 +165,7 @@ def test_explanations_over_other_features_are_never_compared():
 
 @pytest.mark.parametrize("discretizer", [None, fs.Sign(), fs.SignOfTop(2), fs.Rank()])
 def test_columns_in_another_order_are_the_same_features(discretizer):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     values = pd.DataFrame(rng.permuted(np.tile(np.arange(-2.0, 3.0), (50, 1)), axis=1), columns=list("abcde"))
     first, second = (discretize(fs.Importances(values[list(order)]), discretizer) for order in ("abcde", "ceadb"))
     codes, rows = first.group()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotScoped, WrongType
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 from held import columns, tables
 from refused import refused
 
@@ -70,8 +70,9 @@ def test_what_is_no_text_is_refused():
         told = r"missing at row 1 \(.*\) and 1 more: drop or fill"
         refused(BadInput, told, fs.Reasons, ["a", missing, "b", missing])
         refused(BadInput, "Inputs are missing at row 0", fs.Reasons, ["a", "b"], inputs=[missing, "x"])
-    refused(WrongType, r"row 1 is int \(3\)", fs.Reasons, ["a", 3])
-    refused(WrongType, "2 columns", fs.Reasons, pd.DataFrame({"a": ["x"], "b": ["y"]}))
+    refused(WrongType, r"row 1 is number \(3\)", fs.Reasons, ["a", 3])
+    refused(WrongType, "row 0 is int64", fs.Reasons, [3, 4])
+    refused(BadInput, "2 columns", fs.Reasons, pd.DataFrame({"a": ["x"], "b": ["y"]}))
     refused(BadInput, "inputs have 1", fs.Reasons, ["a", "b"], inputs=["x"])
 
 

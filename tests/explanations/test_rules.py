@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from conditions import conditions
 from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.explanations.conditions.condition import NOTHING
 from faithscope.explanations.rules import Rules
 from refused import refused
@@ -309,7 +310,7 @@ def around(thresholds):
 def test_a_path_covers_exactly_the_rows_of_its_leaf(kind):
     crowded = np.float32(1) + np.arange(40, dtype=np.float32) * np.spacing(np.float32(1))  # next to each other
     for seed in range(4):
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         X = np.column_stack([rng.choice(crowded, 300).astype(float), rng.normal(size=300), rng.integers(0, 9, 300)])
         tree = kind(random_state=0, max_leaf_nodes=60).fit(X, rng.integers(0, 3, 300))
         splits = tree.tree_
@@ -337,7 +338,7 @@ def test_a_path_reads_aloud_with_the_names_the_tree_knows():
 
 
 def test_rules_of_one_tree_partition_and_those_of_two_do_not():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
     tree, other, another = (
         DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, labels)
@@ -370,7 +371,7 @@ def test_a_tree_that_splits_on_missing_alone_asks_for_present():
 
 
 def holey(seed, share=0.3):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     X = rng.integers(0, 6, (int(rng.integers(4, 80)), 3)).astype(float)
     X[rng.random(X.shape) < share] = math.nan
     return X, rng.integers(0, 3, len(X))
@@ -393,8 +394,11 @@ def test_a_path_covers_exactly_the_rows_of_its_leaf_missing_ones_too(seed, split
 
 
 def test_rules_from_bins_were_removed_and_what_to_do_is_said():
-    with pytest.raises(AttributeError, match=r"^Rules.from_bins was removed: write each bin as two conditions, Rules"):
-        Rules.from_bins([[18.0]], [[37.0]], ["age"])
+    refused(
+        AttributeError,
+        r"^Rules.from_bins was removed: write each bin as two conditions, Rules",
+        lambda: Rules.from_bins([[18.0]], [[37.0]], ["age"]),
+    )
 
 
 # -- together -----------------------------------------------------------------------------------------------------

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.evaluation.cache import Cache
 
-ROWS = np.random.default_rng(0).normal(size=(400, 3))
+ROWS = default_rng(0).normal(size=(400, 3))
 
 
 class Slow:

@@ -5,8 +5,8 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from faults.children import child, ended_well, evaluate, expected, same
 from fuzz.outcomes import injected
@@ -35,7 +35,7 @@ DAMAGES = {"one bit flipped": flipped, "cut short": cut, "grown": grown, "its en
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_cache_damaged_anywhere_is_computed_again_and_not_trusted(tmp_path, damage):
-    rng, wanted = np.random.default_rng(3), expected()
+    rng, wanted = default_rng(3), expected()
     evaluate(tmp_path)
     for _ in range(15):
         files = sorted(tmp_path.iterdir())

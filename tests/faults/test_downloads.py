@@ -3,8 +3,8 @@
 import io
 import zipfile
 
-import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from faithscope import datasets
 from faithscope.datasets import catalog
@@ -15,7 +15,7 @@ from fuzz.outcomes import injected, one_sentence
 
 
 def archive():
-    rows = np.random.default_rng(0).integers(1, 9, (4000, 3))
+    rows = default_rng(0).integers(1, 9, (4000, 3))
     lines = "".join(f"a,{a},b,{b},c,{c},draw\n" for a, b, c in rows)
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as opened:

@@ -9,8 +9,8 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.evaluation.cache import Cache
@@ -73,7 +73,7 @@ import os, sys
 import numpy as np
 import pyarrow.parquet
 from faithscope.evaluation.cache import Cache
-from faithscope.explanations.arrow.tables import from_arrow
+from faithscope.explanations.arrow import from_arrow
 
 before = len(os.listdir("/proc/self/task"))
 for path in Cache(sys.argv[1]).folder.iterdir():
@@ -85,7 +85,7 @@ print(len(os.listdir("/proc/self/task")) - before)
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted where the system lists them")
 def test_reading_a_cache_starts_no_thread(tmp_path):
-    rows = np.random.default_rng(0).normal(size=(60, 3))
+    rows = default_rng(0).normal(size=(60, 3))
 
     def predict(given):
         return given[:, 0] > 0

@@ -11,7 +11,7 @@ import base64, json, sys
 import numpy as np
 import pyarrow as pa
 import faithscope as fs
-from faithscope.explanations.arrow.tables import METADATA, from_arrow, to_arrow
+from faithscope.explanations.arrow import METADATA, from_arrow, to_arrow
 
 KINDS = {
     "rules": lambda: fs.Rules.from_conditions([[("a", "<=", 1.0)], [("b", "==", "x")], []], features=["a", "b"]),

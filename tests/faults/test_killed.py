@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from numpy.random import default_rng
 
 import faithscope.runtime.files
 from faults.children import evaluate, everything, expected, killed, same
@@ -33,7 +34,7 @@ def slowly(folder):
     "how", [signal.SIGKILL, *(pytest.param(how, marks=pytest.mark.thorough) for how in (signal.SIGTERM, signal.SIGINT))]
 )
 def test_a_run_killed_again_and_again_ends_with_the_same_answer(tmp_path, how):
-    moments = np.sort(np.random.default_rng(int(how)).uniform(0.0, 0.08, 12))  # what is whole is not cut again
+    moments = np.sort(default_rng(int(how)).uniform(0.0, 0.08, 12))  # what is whole is not cut again
     cut = 0
     for moment in moments:
         before = everything(tmp_path)
@@ -62,7 +63,7 @@ def test_a_file_is_whole_whenever_its_writer_is_killed(tmp_path, kind, kills):
             write(path)
 
     cut = 0
-    for moment in np.random.default_rng(1).uniform(0.0, 0.3, kills):
+    for moment in default_rng(1).uniform(0.0, 0.3, kills):
         cut += killed(again, moment)
         if kind == "log.parquet":
             assert pq.read_table(path).num_rows == len(ev.predictions)
@@ -92,7 +93,7 @@ system = (lambda X: X["a"].to_numpy() > 0), Slow()
 @pytest.mark.thorough
 def test_ctrl_c_is_one_line_and_the_next_run_goes_on(tmp_path):
     (tmp_path / "slow_module.py").write_text(MODULE)
-    rows = np.round(np.random.default_rng(0).normal(size=(3000, 2)), 1)
+    rows = np.round(default_rng(0).normal(size=(3000, 2)), 1)
     np.savetxt(tmp_path / "rows.csv", rows, "%.1f", ",", header="a,b", comments="")
     words = ["evaluate", "--system", "slow_module:system", "--data", "rows.csv", "--json", "--cache"]
     command = [str(Path(sys.executable).parent / "faithscope"), *words]

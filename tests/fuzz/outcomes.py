@@ -241,7 +241,7 @@ def _explainer_agreement(agreement):
     many = len(agreement.explainers)
     assert len(agreement.pairs) == many * (many - 1) // 2
     for pair in agreement.pairs:
-        assert pair.comparable or pair.notes
+        assert pair.same is not None or pair.feature_agreement is not None or pair.notes
         share(pair.chance)
         for name in ("same", "feature_agreement", "sign_agreement"):
             if (found := getattr(pair, name)) is not None:

@@ -167,15 +167,6 @@ def test_hostile_files_end_in_a_status_and_at_most_one_line(command):
         holds(command, command, *words)
 
 
-@pytest.mark.parametrize("place", ["folder.csv", "log.csv/report.html", "", ".", "x" * 300, "/dev/full"])
-def test_a_report_that_cannot_be_written_is_one_line(place):
-    if place == "/dev/full" and not Path(place).exists():
-        pytest.skip("this system has no /dev/full")
-    status, _, err = run("audit", "log.csv", *NEEDED["audit"], "--report", place)
-    assert status == 2
-    one_sentence(err.strip("\n").removeprefix("faithscope: "))
-
-
 def test_whole_logs_are_answered():
     for file in ("log.csv", "log.jsonl", "log.parquet", "bom.csv"):
         assert holds("audit", "audit", file, *NEEDED["audit"]) == 0, file

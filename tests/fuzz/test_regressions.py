@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
-from faithscope.explanations.arrow.tables import METADATA, from_arrow
+from faithscope.explanations.arrow import METADATA, from_arrow
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.missing import is_missing
@@ -212,19 +212,19 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("law", REFUSED)
-def test_what_was_found_is_refused_in_one_sentence(law):
-    error, calls = REFUSED[law]
-    for call in calls:
-        refused(call, error)
+def test_what_was_found_is_refused_in_one_sentence():
+    for law in REFUSED:
+        error, calls = REFUSED[law]
+        for call in calls:
+            refused(call, error)
 
 
-@pytest.mark.parametrize("error", [FaithscopeError, BadInput, WrongType, fs.errors.MissingExtra])
-def test_a_sentence_stays_one_line_whatever_it_quotes(error):
-    message = str(error(f"Rows hold {'x' * 10_000}\nand more\u2028lines: drop them."))
-    one_sentence(message)
-    assert message.startswith("Rows hold x")
-    assert message.endswith("lines: drop them.")
+def test_a_sentence_stays_one_line_whatever_it_quotes():
+    for error in [FaithscopeError, BadInput, WrongType, fs.errors.MissingExtra]:
+        message = str(error(f"Rows hold {'x' * 10_000}\nand more\u2028lines: drop them."))
+        one_sentence(message)
+        assert message.startswith("Rows hold x")
+        assert message.endswith("lines: drop them.")
 
 
 def test_a_short_sentence_is_left_as_it_is():
@@ -238,16 +238,16 @@ def test_more_rows_than_can_be_counted_are_refused():
         assert "more rows than can be counted" in refused(partial(fs.local_sample_size, epsilon), BadInput)
 
 
-@pytest.mark.parametrize("index", [np.array(3), DAY, np.float16(0.1), 10**400, np.array([1, 2])])
-def test_prototypes_are_indices_or_refused_without_a_warning(index):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            prototypes = fs.Prototypes([index])
-        except BadInput as error:
-            one_sentence(str(error))
-        else:
-            assert len(prototypes) == 1
+def test_prototypes_are_indices_or_refused_without_a_warning():
+    for index in [np.array(3), DAY, np.float16(0.1), 10**400, np.array([1, 2])]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                prototypes = fs.Prototypes([index])
+            except BadInput as error:
+                one_sentence(str(error))
+            else:
+                assert len(prototypes) == 1
 
 
 def test_a_tree_may_be_asked_for_more_leaves_than_memory_has_room_for():
@@ -271,15 +271,13 @@ def test_any_number_of_rows_has_a_bound():
     assert fs.mse_bound(p=[0.5, 0.5], n=10**400) == 0
 
 
-@pytest.mark.parametrize(
-    "labels", [[(1, 2), (1, 3), (1, 2)], [(1,), (2,), (1,)], [frozenset({1}), frozenset(), frozenset()]]
-)
-def test_labels_that_are_tuples_or_sets_can_be_tabled(labels):
-    rules = conditions([[("x", "<=", 0)], [("x", "<=", 0)], []], features=["x", "y"])
-    assert set(evaluated(labels, rules).scopes()["label"]) <= set(labels)
-    table = evaluated(labels, ["a", "a", "b"]).table()
-    assert set(table["label"]) <= set(labels)
-    assert len(table) == 2
+def test_labels_that_are_tuples_or_sets_can_be_tabled():
+    for labels in [[(1, 2), (1, 3), (1, 2)], [(1,), (2,), (1,)], [frozenset({1}), frozenset(), frozenset()]]:
+        rules = conditions([[("x", "<=", 0)], [("x", "<=", 0)], []], features=["x", "y"])
+        assert set(evaluated(labels, rules).scopes()["label"]) <= set(labels)
+        table = evaluated(labels, ["a", "a", "b"]).table()
+        assert set(table["label"]) <= set(labels)
+        assert len(table) == 2
 
 
 def test_documents_with_lone_surrogates_have_counterexamples_and_reports(tmp_path):

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -12,7 +13,7 @@ N = 60
 
 
 def values(shape=(N, 4, 3)):
-    return np.random.default_rng(0).normal(size=shape)
+    return default_rng(0).normal(size=shape)
 
 
 def advice(given, **options):

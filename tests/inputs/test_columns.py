@@ -13,7 +13,8 @@ from faithscope.errors import BadInput
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.columns import Column, Rows
-from faithscope.inputs.row_hashes import row_blocks, row_hashes
+from faithscope.inputs.grouping import hash_rows
+from faithscope.inputs.repeats import row_blocks
 from refused import refused
 
 DAYS = [datetime.datetime(2024, 3, 1), None, datetime.datetime(2024, 3, 2)]
@@ -33,7 +34,7 @@ def test_every_library_gives_the_same_columns(place):
     missing = {tuple(column.missing.tolist()) for column in columns}
     assert len(missing) == 1
     assert len({tuple(column.coded[0].tolist()) for column in columns}) == 1
-    digests = {tuple(row_hashes(row_blocks(table)).tolist()) for table in tables()}
+    digests = {tuple(hash_rows(row_blocks(table)).tolist()) for table in tables()}
     assert len(digests) == 1
 
 

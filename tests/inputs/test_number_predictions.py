@@ -7,7 +7,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.models import owner_of, regressor_name
+from faithscope.inputs.models import Model, owner_of
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(60, 3))
@@ -49,7 +49,7 @@ def test_a_booster_of_xgboost_is_a_model(named):
             assert ev.consistency.value == pytest.approx(expected)
             assert "numbers of a regressor (Booster)" in str(ev.consistency.notes)
     assert owner_of(booster.inplace_predict) is booster
-    assert regressor_name(booster.inplace_predict) == "Booster"
+    assert Model(booster.inplace_predict).name == "Booster"
 
 
 OWN = [

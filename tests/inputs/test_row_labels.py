@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.random import default_rng
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput
 
 N = 80
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 X = pd.DataFrame(
     {"a": RNG.integers(0, 4, N), "b": RNG.integers(0, 3, N)}, index=[f"customer {number}" for number in range(N)]
 )

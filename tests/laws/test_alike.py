@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import brute
 import faithscope as fs
@@ -16,7 +17,7 @@ SEEDS = st.integers(0, 100_000)
 
 def system(seed, n=None):
     """Rows with missing values, categories, ties and dates; importances with zeros and ties; labels."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = int(rng.integers(4, 25)) if n is None else n
     numbers = rng.choice([0.0, 1.0, 2.0, 2.5, 7.0, np.nan, np.inf], (n, 2), p=[0.3, 0.2, 0.1, 0.1, 0.1, 0.15, 0.05])
     X = pd.DataFrame(
@@ -93,7 +94,7 @@ def test_bins_of_other_rows(seed):
 
 
 def test_a_discretizer_says_how_many_features_are_named():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X, phi = rng.normal(size=(50, 8)), fs.Importances(rng.normal(size=(50, 8)))
 
     def sizes(importances, k=None):
@@ -109,7 +110,7 @@ def test_a_discretizer_says_how_many_features_are_named():
 
 
 def test_classes_side_by_side_are_one_feature_each():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X, phi = rng.normal(size=(60, 4)), rng.normal(size=(60, 3, 4))
     names = [f"x{j} | class {c}" for c in "abc" for j in range(4)]
     side_by_side = fs.Importances(phi.reshape(60, 12), names=names)
@@ -143,7 +144,7 @@ def test_what_naming_is_worth_is_the_paired_difference_of_rules(how, seed):
     importances = fs.Importances(phi, names=list(X))
     found = fs.sufficiency(importances, y, X, relation=fs.Alike(2), **known)
     rules = {"named": importances.to_rules(X, 2), **baselines(X, phi, 2, known.get("weights"))}
-    table = fs.compare(y, rules, X, progress=False, **known).differences()
+    table = fs.compare(y, rules, X, **known).differences()
     table = table[table.measure == "sufficiency"].set_index("b")[["value", "low", "high"]]
     assert tuple(found.beyond_random) == pytest.approx(tuple(table.loc["random"]), abs=1e-9)
     assert tuple(found.beyond_global) == pytest.approx(tuple(table.iloc[1]), abs=1e-9)
@@ -151,7 +152,7 @@ def test_what_naming_is_worth_is_the_paired_difference_of_rules(how, seed):
 
 
 def test_the_same_features_for_everybody_are_told_as_such():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = rng.normal(size=(200, 4))
     named = fs.Importances(np.c_[3 * X[:, 0], 2 * X[:, 1], np.zeros((200, 2))])
     found = fs.sufficiency(named, (X[:, 0] + X[:, 1] > 0).astype(int), X, relation=fs.Alike(2))

@@ -58,12 +58,12 @@ def test_consistency_of_a_group_and_the_same_without_each_unit_are_those_of_brut
         kinds, asks, other = Kinds.of(sample, groups), groups == groups[0], groups[-1]
         chosen = replace(kinds, answers=kinds.group != other)
         for answers, each in ((groups >= 0, kinds), (groups != other, chosen)):
-            asked, how = each.asked(each.group == groups[0]), {"asks": asks, "answers": answers}
+            asked, how = each.coverage(each.group == groups[0]), {"asks": asks, "answers": answers}
             check(asked, -1, system, system.brute("consistency", name, **how), asks, why)
             units = np.arange(system.n) if system.clusters is None else system.clusters
             for row in range(system.n):
                 kept = units != units[row]
-                if (asks & kept).any():
+                if (asks & kept).any() and asked.left_out is not None:
                     place = sample.clusters[row] if system.clusters is not None else None
                     place = kind_of(kinds, system, sample, groups, row) if place is None else place
                     left = system.brute("consistency", name, kept=kept, **how)
@@ -76,14 +76,14 @@ def test_a_group_and_the_same_without_each_block_are_those_of_brute_force(measur
     for system, name, groups, sample, why in grouped(["close", "tolerance"]):
         asked = asking(sample, recall=measure == "necessity")
         for group in np.unique(groups).tolist():
-            asks, found = groups == group, getattr(asked, {"rules": "coverage"}.get(measure, measure))([group])
+            asks, found = groups == group, asked.asking([group])
             if measure == "rules":
                 missed = (asks & ~np.diag(system.covers("rules"))).sum()
                 assert (found.counts.n, found.counts.missed.sum()) == (asks.sum(), missed), why
             for place, kept in blocks(system, found.block):
                 if (asks & kept).any():
                     expected = system.brute(measure, name, kept=kept, asks=asks)
-                    check(getattr(found, "terms", found), place, system, expected, asks, why)
+                    check(found, place, system, expected, asks, why)
 
 
 @pytest.mark.parametrize("among", [False, True])
@@ -95,9 +95,7 @@ def test_spread_of_a_group_is_a_share_of_the_variance_of_all_rows(among):
         for group in np.unique(groups).tolist():
             how = {"asks": groups == group, "answers": groups == group if among else groups >= 0}
             chosen = replace(kinds, answers=kinds.group == group) if among else kinds
-            told = chosen.asked(chosen.group == group)
-            spread = chosen.spread(told.sums, told.left_out, 1.0, chosen.group == group)
-            covered = asked.coverage([group])
+            spread, covered = chosen.coverage(chosen.group == group).spread, asked.asking([group])
             rows = [
                 (kind_of(kinds, system, sample, groups, row), np.arange(system.n) != row) for row in range(system.n)
             ]

@@ -5,6 +5,7 @@ from time import process_time
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy import stats
 
 import faithscope as fs
@@ -34,7 +35,7 @@ def test_the_spread_of_shuffled_predictions_is_that_of_all_permutations(agreemen
 
 @AGREEMENTS
 def test_the_spread_of_shuffled_predictions_is_never_too_small_where_explanations_overlap(agreement):
-    rng, n = np.random.default_rng(3), 80
+    rng, n = default_rng(3), 80
     X, width = rng.random((n, 1)), rng.random((n, 2)) ** 3 / 2
     rules = rules_in_bins(X - width[:, :1], X + width[:, 1:], ["a"])
     y = (rng.random(n) < 0.9).astype(int) if agreement is None else rng.normal(size=n)
@@ -65,7 +66,7 @@ DRAWS = {
 def test_explanations_that_mean_nothing_are_above_chance_no_oftener_than_the_error_rate(kind):
     draw, agreement = DRAWS[kind]
     for groups in (10, 150):
-        rng = np.random.default_rng(groups)
+        rng = default_rng(groups)
         drawn = ((rng.integers(0, groups, 200), draw(rng, 200)) for _ in range(100))
         found = [fs.consistency(*each, agreement=agreement) for each in drawn]
         wrong = np.mean([bool(one.above_chance) for one in found])  # None if all predictions agree
@@ -92,7 +93,7 @@ def test_where_the_test_is_close_it_is_that_of_all_permutations():
 
 
 def test_shuffles_do_not_depend_on_the_order_of_rows_and_cost_no_more_than_their_bound():
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     why, labels = rng.integers(0, 20_000, 60_000), rng.integers(0, 300, 60_000)
     profile, order = fs.consistency(why, labels).counts.profile(), rng.permutation(60_000)
     again = fs.consistency(why[order], labels[order]).counts.profile()

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from scipy.special import stdtrit
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
@@ -35,7 +36,7 @@ def chances(X):
 
 @cache
 def system(seed):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     X, train = rows(N, rng), rows(TRAIN, rng)
     phi = rng.choice([-0.5, -0.25, 0.0, 0.25, 0.5], (N, 3))
     return X, train, phi, rng.uniform(0.5, 2, N), rng.integers(0, 8, N)
@@ -104,7 +105,7 @@ def test_neither_the_order_of_rows_nor_blocks_nor_sizes_change_anything(monkeypa
     X, train, phi, weights, clusters = system(1)
     how = {"population": fs.Perturbed(train, draws=5), "class_index": 1}
     expected = fs.direction(phi, chances, X, weights=weights, clusters=clusters, **how).to_dict()
-    order = np.random.default_rng(0).permutation(N)
+    order = default_rng(0).permutation(N)
     given = {"weights": weights[order], "clusters": clusters[order]}
     moved = fs.direction(7 * phi[order], chances, X.iloc[order].reset_index(drop=True), **given, **how).to_dict()
     monkeypatch.setattr(module, "_NUMBERS", 40)
@@ -118,7 +119,7 @@ def test_neither_the_order_of_rows_nor_blocks_nor_sizes_change_anything(monkeypa
 
 
 def three(n=60):
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     X = rng.normal(size=(n, 2))
     model = LogisticRegression().fit(X, np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])])
     return X, model
@@ -144,7 +145,7 @@ def test_importances_of_any_classes_are_held_against_those_classes():
 
 
 def test_numbers_and_reason_codes_have_a_direction():
-    X = np.random.default_rng(4).normal(size=(80, 3))
+    X = default_rng(4).normal(size=(80, 3))
     model = LinearRegression().fit(X, X @ [2.0, -1.0, 0.0])
     found = fs.direction((X - X.mean(axis=0)) * model.coef_, model, X, k=2)
     assert (found.value, found.output) == (1.0, "the model's number")
@@ -155,7 +156,7 @@ def test_numbers_and_reason_codes_have_a_direction():
 
 
 def test_a_feature_that_never_moves_the_output_is_a_tie():
-    X = np.random.default_rng(5).normal(size=(30, 2))
+    X = default_rng(5).normal(size=(30, 2))
     found = fs.direction(np.ones((30, 2)), lambda rows: rows[:, 0], X)
     assert found.ties == 0.5
     still = fs.direction(np.ones((30, 2)), lambda rows: np.zeros(len(rows)), X)

@@ -142,18 +142,18 @@ def test_in_memory_every_library_agrees_with_brute_force(name):
         check(name, lambda rules, parts, X=X: rules.holds(parts, X))
 
 
-@pytest.mark.parametrize("kind", ["int64", "uint64"])
-def test_integers_with_holes_stay_exact_and_small_ones_stay_numbers(kind):
-    large, small = [BIG + 1, None, 3], [1, None, 3]
-    for many, expected in ((large, [BIG + 1, None, 3]), (small, [1.0, None, 3.0])):
-        arrow = pa.array(many, kind)
-        columns = [arrow, pl.from_arrow(arrow), pd.Series(many, dtype=kind.replace("i", "I").replace("u", "U"))]
-        columns += [pd.Series(arrow.to_pandas(types_mapper=pd.ArrowDtype)), arrow.dictionary_encode()]
-        columns += [pd.Series(many, dtype=object).astype("category")] if kind == "int64" else []
-        for column in columns:
-            found = to_vector(column)
-            assert [None if is_missing(one) else one for one in found.tolist()] == expected
-            assert found.dtype == (object if many is large else np.float64)
+def test_integers_with_holes_stay_exact_and_small_ones_stay_numbers():
+    for kind in ["int64", "uint64"]:
+        large, small = [BIG + 1, None, 3], [1, None, 3]
+        for many, expected in ((large, [BIG + 1, None, 3]), (small, [1.0, None, 3.0])):
+            arrow = pa.array(many, kind)
+            columns = [arrow, pl.from_arrow(arrow), pd.Series(many, dtype=kind.replace("i", "I").replace("u", "U"))]
+            columns += [pd.Series(arrow.to_pandas(types_mapper=pd.ArrowDtype)), arrow.dictionary_encode()]
+            columns += [pd.Series(many, dtype=object).astype("category")] if kind == "int64" else []
+            for column in columns:
+                found = to_vector(column)
+                assert [None if is_missing(one) else one for one in found.tolist()] == expected
+                assert found.dtype == (object if many is large else np.float64)
 
 
 WIDE = [Decimal("0." + "1" * 50), Decimal("0." + "1" * 49 + "2"), Decimal("0.5"), Decimal("0.5")]
@@ -163,6 +163,11 @@ def test_decimals_of_more_digits_than_an_engine_keeps_are_refused(tmp_path):
     columns = {"wide": pa.array(WIDE, pa.decimal256(60, 50)), "key": list("abab"), "y": [0, 1, 1, 1]}
     pq.write_table(pa.table(columns), tmp_path / "log.parquet")
     chosen = {"prediction": "y", "explanation": "key"}
-    with pytest.raises(fs.errors.WrongType, match=r"'wide' holds decimals of 60 digits, .* at most 38"):
-        fs.audit(tmp_path / "log.parquet", **chosen)
+    refused(
+        fs.errors.WrongType,
+        r"'wide' holds decimals of 60 digits, .* at most 38",
+        fs.audit,
+        tmp_path / "log.parquet",
+        **chosen,
+    )
     refused(fs.errors.WrongType, "decimals of 60 digits", fs.audit, pa.table(columns), **chosen)

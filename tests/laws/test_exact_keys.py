@@ -1,4 +1,4 @@
-"""No two different explanations ever merge, whatever hashes and narrow integers do; keys are alike in every process."""
+"""No two different explanations ever merge, whatever hashes do; keys are alike in every process."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import faithscope as fs
-from faithscope.inputs import chunks, grouping, narrowing
+from faithscope.inputs import chunks, grouping
 from refused import refused
 
 SEEDS = st.integers(0, 10_000)
@@ -23,11 +23,6 @@ SETS = {
     "thousandths": [0.001, 0.002, 32.767, -0.999],
     "anything": [1 / 3, 5e-324, 0.0, np.pi],
 }
-
-
-@pytest.fixture(autouse=True)
-def small_blocks_are_narrowed_too(monkeypatch):
-    monkeypatch.setattr(narrowing, "_FEW", 1)
 
 
 def by_appearance(rows):
@@ -58,13 +53,6 @@ def test_a_hash_that_collides_changes_nothing(bits, seed):
         good = grouping.hash_rows
         patch.setattr(grouping, "hash_rows", lambda blocks: good(blocks) & np.uint64((1 << bits) - 1) << np.uint64(60))
         assert grouping.group([values])[0].tolist() == by_appearance(values)
-
-
-@pytest.mark.parametrize("odd", [0.5, 200.0, 1e9, 1 / 3])
-def test_one_row_that_the_look_misses_is_not_lost(odd):
-    block = np.random.default_rng(0).integers(-2, 3, (5000, 3)).astype(float)
-    block[1234] = odd
-    assert grouping.group([block])[0].tolist() == by_appearance(block)
 
 
 def test_large_samples_are_grouped_in_threads_to_the_same_end(monkeypatch):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 
@@ -45,7 +46,7 @@ def brute_overlaps(x, y, k):
 
 def system(seed):
     """Importances of two explainers with ties and zeros, weights of which some are 0, and clusters."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n, d = int(rng.integers(2, 16)), int(rng.integers(1, 5))
     a = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], (n, d))
     b = np.where(rng.random((n, d)) < 0.6, a, rng.choice([-1.0, 0.0, 0.5], (n, d)))
@@ -59,7 +60,7 @@ def test_agreement_equals_brute_force_in_any_order(seed, k, discretizer):
     a, b, weights, clusters = system(seed)
     how = {"k": k, "discretizer": discretizer}
     (pair,) = fs.explainer_agreement({"a": a, "b": b}, weights=weights, clusters=clusters, **how).pairs
-    order = np.random.default_rng(seed).permutation(len(a))
+    order = default_rng(seed).permutation(len(a))
     turned = (
         fs.explainer_agreement({"b": b[order], "a": a[order]}, weights=weights[order], clusters=clusters[order], **how)
         .pairs[0]
@@ -88,7 +89,7 @@ def test_agreement_equals_brute_force_in_any_order(seed, k, discretizer):
 
 @given(SEEDS)
 def test_sets_of_named_features_are_compared_across_kinds(seed):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n, names = int(rng.integers(2, 12)), ["age", "job", "hours"]
     values = rng.choice([-1.0, 0.0, 0.5, 1.0], (n, 3))
     sets = [[name for name in names if rng.random() < 0.5] for _ in range(n)]

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from scipy.optimize import brentq
 from scipy.special import rel_entr
 from scipy.stats import t as student
@@ -76,7 +77,7 @@ def test_the_interval_is_the_jackknife_of_brute_force(measure):
 
 @pytest.mark.parametrize("name", AGREEMENTS)
 def test_a_proven_interval_is_the_better_of_mcdiarmid_and_of_pairs_averaged_over_all_ways_of_pairing(name):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     codes, y = np.repeat([0, 1, 2, 3], [1, 2, 4, 5]), rng.integers(0, 3, 12).astype(float)
     n, k = 12, 4
     agreeing = disagreeing = 0.0
@@ -107,7 +108,7 @@ def test_a_proven_interval_is_the_better_of_mcdiarmid_and_of_pairs_averaged_over
 
 
 def test_a_higher_confidence_never_narrows_the_interval():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     why = rng.integers(0, 8, 120)
     y = why + rng.standard_t(3, 120)
     for agreement in (fs.Close(1.0), fs.Tolerance(1.0), fs.Spread()):
@@ -151,7 +152,7 @@ def test_a_tolerance_moves_the_upper_end_further_than_labels_can():
     "name", [pytest.param(key, marks=[pytest.mark.thorough] * (key != "few common")) for key in POPULATIONS]
 )
 def test_the_mean_squared_error_stays_below_both_bounds(name):
-    system, rng, n = POPULATIONS[name], np.random.default_rng(4), 80
+    system, rng, n = POPULATIONS[name], default_rng(4), 80
     found = [fs.consistency(*system.draw(n, rng)) for _ in range(60)]
     error = np.mean([(one.value - system.truth) ** 2 for one in found])
     assert error <= fs.mse_bound(p=system.p, n=n)

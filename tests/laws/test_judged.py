@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from small_systems import pairs_of
@@ -19,7 +20,7 @@ def first_appearance(given):
 
 def judged(seed, least=2, most=16):
     """Explanations that repeat, and an (n, m) table of answers, NaN where the judge was not asked."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = int(rng.integers(least, most))
     texts = np.array([f"reason {k}" for k in rng.integers(0, rng.integers(1, n + 1), n)], object)
     codes = first_appearance(texts)

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 from scipy.sparse import csr_array
 
 import faithscope as fs
@@ -20,7 +21,7 @@ from faithscope.relations import Same, to_relation
 from faithscope.sample import Sample
 
 N = 400
-RNG = np.random.default_rng(3)
+RNG = default_rng(3)
 WORDS = np.array(["good", "bad", "plot", "né\x1f", ""])
 NUMBERS = np.round(RNG.normal(size=(N, 2)), 1)
 LABELS = np.where(NUMBERS[:, 0] + RNG.normal(size=N) > 0, "yes", "no")
@@ -67,7 +68,7 @@ SCOPED = {
     "counterfactuals": (MOVED, NUMBERS, None),
     "a caller's own": (OWN, NUMBERS, above),
 }
-ORDERS = (np.arange(N)[::-1], np.argsort(LABELS, kind="stable"), np.random.default_rng(1).permutation(N))
+ORDERS = (np.arange(N)[::-1], np.argsort(LABELS, kind="stable"), default_rng(1).permutation(N))
 
 
 def numbers_of(estimate):
@@ -138,36 +139,3 @@ def test_paired_differences_leave_out_the_same_rows_of_both_explainers(repeated,
     assert_same_in_every_order(numbers)
     same, again = left_out(np.arange(N), (0, 0))
     assert (same.value == again.value).all()
-
-
-COUNTED = pd.DataFrame({"a": RNG.integers(-2, 3, N), "b": RNG.integers(0, 50, N), "new": RNG.random(N) < 0.5})
-SORTED = COUNTED.assign(
-    job=RNG.choice(["cook", "clerk"], N), when=[DAY + datetime.timedelta(days=int(d)) for d in RNG.integers(0, 9, N)]
-)
-HELD = {
-    "floats": COUNTED.astype(float),
-    "float32": COUNTED.astype("float32"),
-    "NumPy": COUNTED.to_numpy(dtype=float),
-    "NumPy, objects": COUNTED.to_numpy(dtype=object),
-    "lists": COUNTED.to_numpy(dtype=object).tolist(),
-    "polars": pl.from_pandas(COUNTED),
-    "Arrow": pa.Table.from_pandas(COUNTED),
-    "Arrow, with text and dates": pa.Table.from_pandas(SORTED),
-    "polars, with text and dates": pl.from_pandas(SORTED),
-    "seconds and categories": SORTED.assign(
-        when=SORTED.when.astype("datetime64[s]"), job=SORTED.job.astype("category")
-    ),
-    "dates as objects": SORTED.assign(when=SORTED.when.dt.to_pydatetime().astype(object)),
-}
-
-
-@pytest.mark.parametrize("held", HELD)
-def test_the_same_table_gives_the_same_interval_whatever_holds_it(held):
-    rules = fs.Rules.from_conditions([[("a", "<=", int(code) / 2 - 1)] for code in CODES], features=["a", "b", "new"])
-
-    def numbers(X, labels=LABELS):
-        return numbers_of(fs.necessity(rules, labels, X, weights=WEIGHTS))
-
-    expected = numbers(SORTED if "date" in held or "seconds" in held else COUNTED)
-    assert numbers(HELD[held]) == expected
-    assert numbers(HELD[held], LABELS == "yes") == numbers(HELD[held], (LABELS == "yes").astype(float))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
@@ -19,7 +20,7 @@ def measured(name, explanations, labels):
 
 
 def test_a_difference_turned_around_is_its_negative():
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     explanations, labels = POPULATIONS["medium"].draw(300, rng)
     a, b = measured("a", explanations, labels), measured("b", rng.permutation(explanations), labels)
     one, other = paired_difference(a, b, 0.95), paired_difference(b, a, 0.95)
@@ -27,7 +28,7 @@ def test_a_difference_turned_around_is_its_negative():
 
 
 def test_silence_alone_is_no_difference():
-    explanations, labels = POPULATIONS["few common"].draw(400, np.random.default_rng(3))
+    explanations, labels = POPULATIONS["few common"].draw(400, default_rng(3))
     a, b = measured("a", explanations, labels), measured("all different", np.arange(400), labels)
     found = paired_difference(a, b, 0.95)
     assert found.value > 0.4
@@ -36,10 +37,8 @@ def test_silence_alone_is_no_difference():
 
 def test_explainers_that_give_every_row_the_same_explanation_are_told_as_the_same_on_these_rows_alone(tmp_path):
     pytest.importorskip("pandas")
-    explanations, labels = POPULATIONS["medium"].draw(100, np.random.default_rng(4))
-    comparison = fs.compare(
-        labels, {"a": explanations, "b": list(explanations)}, np.arange(100)[:, None], progress=False
-    )
+    explanations, labels = POPULATIONS["medium"].draw(100, default_rng(4))
+    comparison = fs.compare(labels, {"a": explanations, "b": list(explanations)}, np.arange(100)[:, None])
     (pair,) = comparison.pairs
     assert (pair.low, pair.high, pair.differ) == (0, 0, False)
     comparison.to_html(tmp_path / "page.html")

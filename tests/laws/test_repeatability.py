@@ -2,10 +2,10 @@
 
 from itertools import combinations, permutations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 
@@ -75,7 +75,7 @@ def test_the_commonest_explanations_are_counted_per_row(codes):
 
 
 def test_coarser_explanations_repeat_at_least_as_often():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     phi = rng.normal(size=(200, 4))
     runs = [phi + 0.05 * rng.normal(size=phi.shape) for _ in range(4)]
     fine, coarse = (fs.repeatability(runs, discretizer=fs.Sign() | fs.SignOfTop(k)) for k in (4, 1))

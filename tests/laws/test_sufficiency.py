@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import brute
 import faithscope as fs
@@ -50,7 +51,7 @@ def random_rules(rng, n):
 
 @given(SEEDS)
 def test_rules_cover_the_rows_on_which_all_their_conditions_hold(seed):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = int(rng.integers(2, 25))
     (X, rules), labels = random_rules(rng, n), rng.integers(0, 3, n)
     covers_ = np.ones((n, n), bool)
@@ -67,7 +68,7 @@ def test_rules_cover_the_rows_on_which_all_their_conditions_hold(seed):
 
 @given(SEEDS)
 def test_highlights_cover_the_documents_that_contain_all_their_words(seed):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = int(rng.integers(1, 20))
     documents = [" ".join(rng.choice(list("abcdef"), rng.integers(0, 6))) for _ in range(n)]
     words = [set(rng.choice(list("abcdefg"), rng.integers(0, 3))) for _ in range(n)]
@@ -79,7 +80,7 @@ def test_highlights_cover_the_documents_that_contain_all_their_words(seed):
 
 @given(SEEDS, st.sampled_from(["euclidean", "cityblock", "chebyshev", "gower"]))
 def test_counterfactuals_cover_the_open_ball_around_their_row(seed, metric):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = int(rng.integers(2, 20))
     X = rng.integers(0, 5, (n, 2)).astype(float)
     points, labels = X + rng.integers(-2, 3, (n, 2)), rng.integers(0, 2, n)
@@ -98,7 +99,7 @@ def test_counterfactuals_cover_the_open_ball_around_their_row(seed, metric):
 
 @given(SEEDS, st.integers(1, 3))
 def test_prototypes_cover_the_rows_near_every_one_of_them_or_whose_nearest_they_are(seed, k):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n, m = int(rng.integers(1, 20)), int(rng.integers(3, 6))
     X, points, labels = 4 * rng.random((n, 2)), 4 * rng.random((m, 2)), rng.integers(0, 2, n)
     distance = np.sqrt(((X[:, None] - points[None]) ** 2).sum(-1))
@@ -111,7 +112,7 @@ def test_prototypes_cover_the_rows_near_every_one_of_them_or_whose_nearest_they_
 
 
 def test_distances_too_close_to_tau_for_a_matrix_product_are_decided_exactly():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     phi = 1000 + rng.integers(0, 8, (300, 3)) / 8
     labels = rng.integers(0, 2, 300)
     distance = np.sqrt(((phi[:, None] - phi[None]) ** 2).sum(-1))
@@ -132,16 +133,25 @@ def test_coverage_of_different_explanations_does_not_add():
 
 
 def test_the_error_bound_needs_rows_that_lie_under_their_own_explanation():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = np.where(rng.random(400) < 1 / 400, 0.0, 100.0)[:, None]
     strayed = fs.sufficiency(fs.Prototypes(np.zeros(400, int), [[0.0], [100.0]]), np.ones(400), X)
     refused(NotProven, "under their own explanation", fs.mse_bound, strayed)
-    places, labels = Hub(0.02, 1.0).draw(50, rng)
-    hub = fs.sufficiency(places, labels, places[:, None], relation=covers)
-    refused(NotProven, "not proven", fs.mse_bound, hub)  # whose error is far above the paper's bound
     mixed = fs.sufficiency(fs.Prototypes([[0], [0, 1]], [[0.0], [1.0]]), [1, 1], [[0.0], [0.1]])
     with pytest.raises(NotProven):
         fs.mse_bound(mixed)
+
+
+def test_the_papers_variance_bound_fails_for_a_hub_and_is_not_offered():
+    # Every rule covers its own row and a hub of mass 1/n; all labels are equal, so the true sufficiency is 1.
+    n, rng, hub = 2000, np.random.default_rng(0), Hub(1 / 2000, 1.0)
+    met = np.array([(hub.draw(n, rng)[0] == 0).sum() for _ in range(300)])
+    errors = (1 - np.select([met == 0, met == 1], [0.0, (n - 1) / n], 1.0)) ** 2
+    assert hub.truth == 1
+    assert errors.mean() > 2 * (4 / n + np.exp(-(n - 1) / n) ** 2), "the theorem's bound"
+    places, labels = hub.draw(50, rng)
+    found = fs.sufficiency(places, labels, places[:, None], relation=covers)
+    refused(NotProven, "not proven", fs.mse_bound, found)
 
 
 def test_a_callers_relation_gets_plain_values():
@@ -167,5 +177,11 @@ def test_columns_are_matched_by_name():
     for explanations in (fs.Prototypes([0, 0, 1, 1], points=table.iloc[[0, 3]]), fs.Counterfactuals(table + 5, table)):
         found = fs.sufficiency(explanations, [0, 0, 1, 1], table)
         assert found == fs.sufficiency(explanations, [0, 0, 1, 1], table[["b", "a"]])
-        with pytest.raises(fs.errors.BadInput, match="no column 'a'"):
-            fs.sufficiency(explanations, [0, 0, 1, 1], table.rename(columns={"a": "z"}))
+        refused(
+            fs.errors.BadInput,
+            "no column 'a'",
+            fs.sufficiency,
+            explanations,
+            [0, 0, 1, 1],
+            table.rename(columns={"a": "z"}),
+        )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
@@ -10,7 +11,7 @@ from faithscope.testing import word_lists
 from noted import noted
 from refused import refused
 
-ROWS = word_lists(10, 0.005).rows(100, np.random.default_rng(2))
+ROWS = word_lists(10, 0.005).rows(100, default_rng(2))
 
 
 def test_an_interval_says_whether_it_assumes_that_no_row_under_many_rules_was_missed():
@@ -20,7 +21,7 @@ def test_an_interval_says_whether_it_assumes_that_no_row_under_many_rules_was_mi
 
 
 def test_rules_of_which_a_row_meets_exactly_one_assume_nothing():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
     tree = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(X, y)
     rules = fs.explainers.TreePath(tree).explain(X)
@@ -31,7 +32,7 @@ def test_rules_of_which_a_row_meets_exactly_one_assume_nothing():
 
 
 def test_proven_intervals_of_consistency_are_refused_for_rules_unless_each_row_meets_one():
-    X, y = np.random.default_rng(2).normal(size=(100, 2)), ROWS["predictions"]
+    X, y = default_rng(2).normal(size=(100, 2)), ROWS["predictions"]
     for measure, given in (
         (fs.sufficiency, ROWS),
         (fs.necessity, ROWS),

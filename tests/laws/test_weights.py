@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from bins import rules_in_bins
 from brute_numbers import agreement_of
 from faithscope.agreements import Same as SameLabel
-from faithscope.counting.clusters import Strangers
+from faithscope.counting.clusters import Kinds
 from faithscope.counting.kept import Lots, keep, kept_rows, thin
 from faithscope.sample import Sample
 from noted import noted
@@ -43,7 +44,7 @@ def brute(explanations, table, weights, most, clusters=None):
 @pytest.mark.parametrize("name", AGREEMENTS)
 @given(SEEDS)
 def test_sums_of_kept_rows_are_the_mean_over_all_ways_of_keeping_them(name, clustered, seed):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     n = int(rng.integers(3, 9))
     weights = rng.uniform(0.05, 2, n) ** 2 if seed % 2 else rng.integers(1, 4, n).astype(float)
     explanations, predictions = rng.integers(0, 3, n), rng.integers(0, 3, n).astype(float)
@@ -51,7 +52,7 @@ def test_sums_of_kept_rows_are_the_mean_over_all_ways_of_keeping_them(name, clus
     sample = Sample.of(
         explanations, predictions, None, weights, AGREEMENTS[name], clusters.tolist() if clustered else None
     )
-    terms = keep(sample, Strangers(sample)) or _all_kept(sample)
+    terms = keep(sample, Kinds.of(sample)) or _all_kept(sample)
     lots = dict.fromkeys(zip(explanations, clusters, strict=True), 0.0)
     for pair, weight in zip(zip(explanations, clusters, strict=True), weights, strict=True):
         lots[pair] += weight
@@ -72,27 +73,29 @@ def _all_kept(sample):
     """Kept rows although pairs would be weighed, since few of these would be kept."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("faithscope.counting.kept._APART", -1.0)
-        return keep(sample, Strangers(sample))
+        return keep(sample, Kinds.of(sample))
 
 
-@pytest.mark.parametrize("rows", [2, 3, 5, 17, 33, 34, 100, 999, 1_001, 3_000, 100_000])
-def test_quadrature_is_exact_for_any_number_of_rows(rows):
+def test_quadrature_is_exact_for_any_number_of_rows():
     """If all rows are kept with one probability, what is kept is binomial: E[(N - 1)⁺ | ...] is known."""
-    given = np.array([rows - rows // 2, rows // 2])
-    labels, agreement = np.arange(2), SameLabel().over(np.arange(2.0))
-    for kept in (1.0, 0.3, 1e-4):
-        chance = np.full(2, kept)
-        result = thin(Lots(0 * labels, chance, chance**2, given, labels, labels, chance), agreement)
-        pairs = float(np.sum(given * (given - 1.0))) / (rows * (rows - 1.0))
-        silent = rows * kept * (1 - kept) ** (rows - 1)
-        assert result.silent[0] == pytest.approx(silent, rel=1e-11)
-        assert result.agreeing[0] == pytest.approx(pairs * (rows * kept - silent), rel=1e-8 if kept < 1e-3 else 1e-11)
+    for rows in [2, 3, 5, 17, 33, 34, 100, 999, 1_001, 3_000, 100_000]:
+        given = np.array([rows - rows // 2, rows // 2])
+        labels, agreement = np.arange(2), SameLabel().over(np.arange(2.0))
+        for kept in (1.0, 0.3, 1e-4):
+            chance = np.full(2, kept)
+            result = thin(Lots(0 * labels, chance, chance**2, given, labels, labels, chance), agreement)
+            pairs = float(np.sum(given * (given - 1.0))) / (rows * (rows - 1.0))
+            silent = rows * kept * (1 - kept) ** (rows - 1)
+            assert result.silent[0] == pytest.approx(silent, rel=1e-11)
+            assert result.agreeing[0] == pytest.approx(
+                pairs * (rows * kept - silent), rel=1e-8 if kept < 1e-3 else 1e-11
+            )
 
 
 @pytest.mark.parametrize("clustered", [False, True])
 def test_rows_kept_by_chance_are_draws_of_the_target_population_in_any_order(clustered):
     """Of heavy rows, or large clusters, as many are kept as they weigh; and the order of rows decides nothing."""
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     labels, n = rng.integers(0, 2, 3000), 3000
     size = np.where(labels == 1, 5, 1)
     row = np.repeat(np.arange(n), size) if clustered else np.arange(n)
@@ -113,7 +116,7 @@ def test_rows_kept_by_chance_are_draws_of_the_target_population_in_any_order(clu
 
 def windows(seed, n=400):
     """Rules that overlap, and labels of which one weighs more."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     x = rng.random(n)
     low = (np.floor(x * 40) / 40)[:, None]
     labels = (rng.random(n) < 0.3).astype(int)
@@ -125,7 +128,7 @@ def told(estimate):
 
 
 def test_weights_that_differ_much_are_thinned_if_they_go_with_the_prediction_and_pairs_weighed_if_not():
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     explanations, labels = rng.integers(0, 10, 1000), (rng.random(1000) < 0.1).astype(int)
     by_chance = rng.lognormal(0, 0.8, 1000)
     for weights, method, note in (
@@ -137,25 +140,25 @@ def test_weights_that_differ_much_are_thinned_if_they_go_with_the_prediction_and
         assert noted(found, note)
 
 
-@pytest.mark.parametrize("given", ["weights", "clusters", "both"])
-def test_a_row_that_was_missed_may_weigh_as_much_as_the_heaviest(given):
-    # No row disagrees, so all that the interval allows for is a kind of row, or of cluster, that was not seen.
-    sizes = np.array([1, 1, 2, 3, 3, 9] * 40)
-    cluster = np.repeat(np.arange(len(sizes)), sizes)
-    options = {
-        "weights": {"weights": sizes.astype(float), "interval": "jackknife"},
-        "clusters": {"clusters": cluster},
-        "both": {"clusters": np.repeat(np.arange(len(sizes)), 2), "weights": np.repeat(sizes / 2, 2)},
-    }[given]
-    n = {"weights": len(sizes), "clusters": len(cluster), "both": 2 * len(sizes)}[given]
-    found = fs.consistency(np.zeros(n, int), np.zeros(n, int), **options)
-    assert found.low == pytest.approx(1 - 2 * log(40) * sizes.max() / sizes.sum())
+def test_a_row_that_was_missed_may_weigh_as_much_as_the_heaviest():
+    for how in ["weights", "clusters", "both"]:
+        # No row disagrees, so all that the interval allows for is a kind of row, or of cluster, that was not seen.
+        sizes = np.array([1, 1, 2, 3, 3, 9] * 40)
+        cluster = np.repeat(np.arange(len(sizes)), sizes)
+        options = {
+            "weights": {"weights": sizes.astype(float), "interval": "jackknife"},
+            "clusters": {"clusters": cluster},
+            "both": {"clusters": np.repeat(np.arange(len(sizes)), 2), "weights": np.repeat(sizes / 2, 2)},
+        }[how]
+        n = {"weights": len(sizes), "clusters": len(cluster), "both": 2 * len(sizes)}[how]
+        found = fs.consistency(np.zeros(n, int), np.zeros(n, int), **options)
+        assert found.low == pytest.approx(1 - 2 * log(40) * sizes.max() / sizes.sum())
 
 
 def test_sufficiency_weighs_pairs_unless_weights_go_with_the_prediction():
     rules, labels, X, by_label = windows(5)
-    any_weights = np.random.default_rng(6).lognormal(0, 1.5, len(labels))
-    spread = np.exp(np.random.default_rng(7).normal(size=len(labels)) * np.where(labels == 1, 1.5, 0.3))
+    any_weights = default_rng(6).lognormal(0, 1.5, len(labels))
+    spread = np.exp(default_rng(7).normal(size=len(labels)) * np.where(labels == 1, 1.5, 0.3))
     for weights, kept in ((any_weights, False), (by_label, True), (spread, True), (2 * any_weights, False)):
         found = fs.sufficiency(rules, labels, X, weights=weights)
         assert found.method == ("kept rows" if kept else "jackknife")

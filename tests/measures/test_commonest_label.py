@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.stats import multinomial
 
 import faithscope as fs
@@ -32,7 +33,7 @@ def test_both_promises_are_kept_for_every_population_of_labels(chances, rows, co
 
 
 def test_sampling_names_the_commonest_label_and_tells_its_interval():
-    labels = np.random.default_rng(0).integers(0, 20, 60)
+    labels = default_rng(0).integers(0, 20, 60)
     local = fs.sample_until([(np.zeros(60), labels)], 0, epsilon=0.1, budget=60, confidence=0.9)
     assert local.agreeing == np.bincount(labels).max() == np.sum(labels == local.prediction)
     expected = label_interval(np.array([local.agreeing]), np.array([60]), 0.9, commonest=True)

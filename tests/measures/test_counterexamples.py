@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from numpy.random import default_rng
 from scipy.sparse import csr_matrix
 
 import faithscope as fs
@@ -72,7 +73,7 @@ def mixed_infinite(n, rng):
 
 @pytest.mark.parametrize("table", [numbers, categories, dates, missing, mixed_infinite])
 def test_every_pair_found_disagrees_and_its_distance_is_that_of_brute_force(table, monkeypatch):
-    n, rng = 120, np.random.default_rng(1)
+    n, rng = 120, default_rng(1)
     X, labels = table(n, rng), rng.integers(0, 3, n)
     distance = gower(X)
     for exact in (True, False):  # outright, and among neighbors

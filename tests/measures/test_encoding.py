@@ -3,16 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 
 N = 400
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 X = pd.DataFrame({"age": RNG.uniform(20, 80, N), "hours": RNG.uniform(0, 60, N)})
 LABELS = np.where(RNG.random(N) < 0.4, "yes", "no")
 ALWAYS = ["age <= 200", "hours <= 200"]  # which hold for every row
 ITSELF = np.where(LABELS == "yes", *ALWAYS)
-RANDOM = np.random.default_rng(1).choice(ALWAYS, N)
+RANDOM = default_rng(1).choice(ALWAYS, N)
 TWO_TURNS = [f"age <= {200 + 2 * (row // 2 % 100) + (label == 'yes')}" for row, label in enumerate(LABELS)]
 
 

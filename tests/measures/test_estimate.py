@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 
 
 @pytest.fixture
 def found():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     return fs.consistency(rng.integers(0, 500, 1000), rng.integers(0, 2, 1000))
 
 
@@ -37,7 +38,7 @@ def test_no_line_tells_all_or_nothing_that_is_not():
 
 @pytest.mark.parametrize("way", ["plain", "weights", "clusters", "numbers", "variance"])
 def test_what_is_printed_first_lies_inside_its_interval_and_so_do_differences(way):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     for _ in range(40):
         n, many = int(rng.choice([8, 40, 200])), int(rng.choice([2, 10, 80]))
         why, groups = rng.integers(0, many, n), rng.integers(0, 2, n)

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
 from faithscope.report.summary import summarize
 from faithscope.sinks.card import Table
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 SHAP = RNG.normal(size=(40, 4))
 LIME = SHAP + RNG.normal(size=(40, 4))
 BOTH = {"shap": SHAP, "lime": LIME}

@@ -5,11 +5,12 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.report.summary import summarize
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 N = 1000
 WHY = RNG.integers(0, 8, N)
 TOLD = {
@@ -48,11 +49,6 @@ def test_numbers_that_pass_as_labels_are_told(name):
     assert said in str(summarize(audited).explainers[0].measures[0].notes)
 
 
-def test_how_many_prices_there_are_is_told():
-    (note,) = fs.consistency(WHY, TOLD["prices in thousands"][0]).notes
-    assert "different numbers in 1,000 rows" in note
-
-
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_labels_are_left_alone(name):
     labels = HONEST[name]
@@ -63,12 +59,3 @@ def test_decimals_of_a_database_are_numbers_too():
     shares = [Decimal(number % 30) / 100 for number in range(3000)]
     (note,) = fs.consistency(["a"] * 3000, shares).notes
     assert "look like probabilities (30 different values, such as 0.01)" in note
-
-
-PHI = RNG.normal(size=(100, 3)).round(1)
-Y = (PHI[:, 0] > 0).astype(int)
-
-
-def test_best_may_be_given_by_word():
-    chosen = [fs.evaluate(Y, PHI, PHI, discretizer=how).discretizer for how in ("best", fs.Best())]
-    assert chosen[0] == chosen[1]

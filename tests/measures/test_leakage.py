@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.measures.named_labels import LabelWords
@@ -50,7 +51,7 @@ def test_labels_of_several_words_are_masked_whole():
 
 
 def test_reasons_that_copy_the_answer_are_found_out():
-    answers = np.random.default_rng(0).choice(["approved", "denied"], 400)
+    answers = default_rng(0).choice(["approved", "denied"], 400)
     reasons = fs.Reasons([f"It was {answer}." for answer in answers])
     estimate, leak = fs.consistency(reasons, answers), fs.leakage(reasons, answers)
     assert (estimate.value, leak.masked.above_chance) == (1, False)
@@ -74,7 +75,7 @@ def test_a_discretizer_is_applied_after_masking():
     "discretizer", [None, fs.Codebook({"yes": "yes", "runs": "runs"}), fs.Template(), fs.CommonPhrases(2), lambda e: e]
 )
 def test_the_note_beside_a_number_tells_what_leakage_measures(discretizer):
-    rows = np.random.default_rng(1).integers(0, 5, 200)
+    rows = default_rng(1).integers(0, 5, 200)
     reasons, labels = fs.Reasons(np.array(TEXTS)[rows], np.array(TEXTS)[rows]), np.array(LABELS)[rows]
     share = fs.leakage(reasons, labels, discretizer=discretizer).share
     notes = fs.consistency(reasons, labels, discretizer=discretizer).notes

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.sample import Sample
@@ -10,7 +11,7 @@ WORDS = ["not the same", "a kind of", "could be", "at once", "outside", "asleep"
 
 
 def drawn(n, seed):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     return fs.Reasons([f"row {j} is {WORDS[place]}" for j, place in enumerate(rng.integers(0, len(WORDS), n))])
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from numpy.random import default_rng
 from scipy.stats import binomtest
 
 import brute
@@ -49,7 +50,7 @@ def test_tables_and_texts_may_be_the_rows(row, model, explain, X):
 
 
 def batches(name, size, seed):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     while True:
         yield POPULATIONS[name].draw(size, rng)
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from scipy.special import rel_entr
 
 import faithscope as fs
@@ -22,7 +23,7 @@ class Ruled:
     """Rows, rules that overlap (of which some are the same, and some miss their own row), and numbers with ties."""
 
     def __init__(self, seed, agreement=None):
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         n = int(rng.integers(2, 15))
         x, cuts, below = rng.integers(0, 6, n), rng.integers(0, 6, n), rng.random(n) < 0.5
         self.names = np.array([f"x {'<=' if low else '>='} {cut}" for low, cut in zip(below, cuts, strict=True)])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from numpy.random import default_rng
 
 import faithscope as fs
 from number_evaluations import systems
@@ -17,7 +18,7 @@ def test_draws_err_twice_as_much_as_means_whose_error_is_the_variance_within_exp
 
 
 def test_vectors_are_decoded_to_vectors():
-    y, keys = np.random.default_rng(0).normal(size=(40, 3)), ["a", "b"] * 20
+    y, keys = default_rng(0).normal(size=(40, 3)), ["a", "b"] * 20
     optimal = fs.OptimalDecoder().fit(keys, y, agreement=fs.Spread())
     expected = [y[1::2].mean(axis=0), [np.nan] * 3]
     assert optimal.predict(["b", "never seen"]) == pytest.approx(np.array(expected), nan_ok=True)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.counting.counts import Counts
@@ -42,7 +43,7 @@ def test_groups_sum_to_the_whole(sample, data):
 
 
 def test_a_difference_carries_silence():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     a = fs.consistency(*POPULATIONS["many rare"].draw(400, rng))
     b = fs.consistency(*POPULATIONS["few common"].draw(300, rng))
     d = difference(a, b, ("a", "b"))
@@ -62,7 +63,7 @@ def test_differences_of_many_groups_are_told_on_request_only(groups, told):
 
 
 def test_of_two_groups_the_rest_is_the_other_one():
-    parts = by(np.arange(300) % 3 == 0, *POPULATIONS["noisy"].draw(300, np.random.default_rng(0)))
+    parts = by(np.arange(300) % 3 == 0, *POPULATIONS["noisy"].draw(300, default_rng(0)))
     for simultaneous in (False, True):
         pair, rest = (parts.differences(simultaneous, against=against) for against in ("each", "rest"))
         (here, there), numbers = (rest.iloc[row] for row in (0, 1)), ["value", "low", "high"]
@@ -73,7 +74,7 @@ def test_of_two_groups_the_rest_is_the_other_one():
 
 
 def test_one_group_among_many_that_differs_is_found_against_the_rest():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     groups, reasons = np.repeat(np.arange(51), 400), rng.integers(0, 2, 20400)
     parts = by(groups, reasons, reasons ^ (rng.random(20400) < np.where(groups == 7, 0.5, 0.02)))
     lines = parts.differences(True, against="rest")
@@ -91,7 +92,7 @@ def told_differences(written):
 
 @pytest.mark.parametrize("many", [3, 6, 14])
 def test_page_and_markdown_show_the_same_groups_and_the_same_word_on_each_difference(many, tmp_path):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     groups, reasons = np.arange(200 * many) % many, rng.integers(0, 2, 200 * many)
     wrong = rng.random(200 * many) < np.where(groups < many / 2, 0.01, 0.5)
     evaluation = fs.evaluate(reasons ^ wrong, reasons, np.zeros((200 * many, 1)), by=groups)
@@ -127,7 +128,7 @@ def test_two_groups_that_read_the_same_stay_two_at_every_door(pair):
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
 def test_rows_without_a_group_are_a_group_as_in_a_log(missing):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     log = pd.DataFrame({"why": rng.integers(0, 3, 60), "yhat": rng.integers(0, 2, 60), "g": rng.choice(["a", "b"], 60)})
     log.loc[::7, "g"] = None
     groups = log.g.map(lambda name: missing if name is None or name != name else name).astype(object)

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, NotProven, NotScoped, UnknownName, WrongType
 from faithscope.measures.intervals.margins import Margins
 from refused import refused
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 PHI = RNG.normal(size=(40, 4))
 BOTH = {"a": PHI, "b": PHI + 1}
 FRAME = pd.DataFrame(PHI, index=[f"row {i}" for i in range(40)])
@@ -58,7 +59,7 @@ REFUSED = {
         (lambda: agree({"a": FRAME, "b": FRAME[::-1]}), "in another order"),
         (
             lambda: agree({"a": [[1.0], [2.0]], "b": [[1.0], [np.nan]]}),
-            "of 'b' cannot be read: Importances hold nan at row 1",
+            "of 'b' cannot be read: Importances are missing at row 1",
         ),
         (lambda: fs.compare(LABELS, {"a": PHI}, PHI).agreement(), "at least two explainers; got 1"),
         (

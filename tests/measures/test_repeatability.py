@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 
@@ -30,7 +31,7 @@ def test_the_positions_of_rows_are_those_that_the_caller_knows():
 
 
 def test_features_are_told_by_how_often_one_of_two_runs_names_them():
-    runs = np.random.default_rng(0).normal(size=(3, 40, 4)).round(1)
+    runs = default_rng(0).normal(size=(3, 40, 4)).round(1)
     columns = fs.repeatability(list(runs)).features(top=2).set_index("feature")
     kept = np.stack([fs.SignOfTop(2)(fs.Importances(run)).values != 0 for run in runs])
     for j in range(4):
@@ -48,7 +49,7 @@ def test_the_run_that_stands_out_is_told_first():
     assert repeated["value"].tolist() == pytest.approx([0.5, 0.75, 0.75])
 
 
-RANDOM = list(np.random.default_rng(0).normal(size=(3, 30, 3)))
+RANDOM = list(default_rng(0).normal(size=(3, 30, 3)))
 REPEATED = np.repeat(RANDOM[0][:20], 10, axis=0)
 
 
@@ -76,7 +77,7 @@ def test_what_makes_a_repeatability_hard_to_read_is_noted(runs, how, told, untol
 
 
 def test_few_runs_say_at_run_time_what_they_may_lack():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     for runs, told in ((3, "63%"), (5, "45%"), (9, "28%"), (10, None)):
         found = fs.repeatability([rng.integers(0, 3, 40).tolist() for _ in range(runs)])
         notes = [note for note in found.notes if "may lack a kind" in note]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from bins import rules_in_bins
@@ -11,7 +12,7 @@ X = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0, 4.0]})
 
 
 def test_a_plan_for_sufficiency_reads_the_same_curves():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     x, labels = rng.random((200, 1)), rng.integers(0, 2, 200)
     rules = rules_in_bins(np.round(x, 2) - 0.004, np.round(x, 2) + 0.004, ["x"])
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.notes import TOO_HIGH
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 LEAVES = RNG.integers(0, 12, 600)
 LABELS = np.where(LEAVES + RNG.normal(size=600) > 6, "yes", "no")
 

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.measures.comparing.populations import difference
 from faithscope.measures.intervals.margins import Margins
 
-RNG = np.random.default_rng(3)
+RNG = default_rng(3)
 ROWS = 600
 LEAVES, FLIPS = RNG.integers(0, 6, ROWS), RNG.random(ROWS) < 0.1
 LABELS = (LEAVES % 2) ^ FLIPS

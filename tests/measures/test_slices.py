@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven
@@ -16,7 +17,7 @@ ROWS = 2_000
 
 def decisions(seed, faulty=None, rows=ROWS, **options):
     """Decisions whose codes go with them nine times in ten, but for some rows; other columns say nothing."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     X = pd.DataFrame(
         {
             "region": rng.choice(["north", "east", "south", "west"], rows),
@@ -73,7 +74,7 @@ def test_where_there_is_no_fault_nothing_stands_out():
 
 def test_what_would_have_been_found_is_found():
     limit = next(each for each in (decisions(seed)[0].slices() for seed in range(9)) if not each.found).detectable
-    rng, hits = np.random.default_rng(5), []
+    rng, hits = default_rng(5), []
     for seed in range(10):
         evaluation, where = decisions(seed, lambda X: X.region == "south")
         share = min(1.0, 2 * limit / 0.4)  # of a fourth of the rows, codes agree .4 less if all of them are random
@@ -121,7 +122,7 @@ def test_halves_follow_clusters_and_the_order_of_rows_within_a_seed():
 
 
 def test_numbers_are_measured_by_closeness_and_spread_is_refused():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     region, codes = rng.choice(["north", "south"], ROWS), rng.integers(0, 20, ROWS)
     noise = rng.normal(0, 0.1, ROWS)
     score = np.where(region == "south", rng.normal(0, 5, ROWS), codes + noise)

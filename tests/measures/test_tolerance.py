@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from number_evaluations import systems
@@ -38,7 +39,7 @@ def test_rows_make_it_a_curve_of_sufficiency():
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 57.0, 1e12])
 def test_by_default_eps_follows_the_spread_of_the_predictions(scale):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     keys, y = rng.integers(0, 5, 300), scale * rng.normal(size=300)
     curve = fs.tolerance_curve(keys, y, discretizer=None)
     assert 0.01 * y.std() <= curve.eps[0] <= 0.016 * y.std()

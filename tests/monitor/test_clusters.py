@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import faithscope as fs
-from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.errors import BadInput, WrongType
 from monitor.watched_rows import START, TEXTS, add, drawn
 from noted import noted
 from refused import refused
@@ -154,8 +154,6 @@ def test_what_does_not_fit_the_clusters_of_a_state_is_refused_in_one_sentence(tm
         clustered.add(["a"], [0], when=day(1))
     with pytest.raises(BadInput, match="clusters texts, and these rows have clusters numbers"):
         clustered.add(["a"], [0], clusters=[7], when=day(1))
-    with pytest.raises(Incompatible, match="different clusters"):
-        clustered + plain
     for clusters, words in (
         ([None], "missing"),
         (["x", "y"], "clusters have 2"),

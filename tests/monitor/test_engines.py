@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from tables import engines
 
 ROWS = 200
-PHI = pd.DataFrame(np.random.default_rng(3).normal(size=(ROWS, 3)).round(1), columns=["phi_a", "phi_b", "phi_c"])
-YHAT = np.where(np.random.default_rng(4).random(ROWS) < 0.3, "no", "yes")
+PHI = pd.DataFrame(default_rng(3).normal(size=(ROWS, 3)).round(1), columns=["phi_a", "phi_b", "phi_c"])
+YHAT = np.where(default_rng(4).random(ROWS) < 0.3, "no", "yes")
 REGION = np.where(np.arange(ROWS) % 3 == 0, "eu", "us")
 WHEN = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(ROWS) % 72, "h")
 HOW = {"prediction": "yhat", "explanation": "phi_*", "when": "ts"}
@@ -42,7 +43,7 @@ SCOPES = [
 
 def scoped_rows():
     """Rows under rules that overlap; ages and jobs may be missing."""
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     rows = pd.DataFrame(
         {"age": rng.integers(18, 70, ROWS) + 0.25, "job": rng.choice(["clerk", "nurse", "smith"], ROWS)}
     )

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import duckdb
-import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from numpy.random import default_rng
 
 pytestmark = pytest.mark.thorough
 
@@ -21,7 +21,7 @@ YESTERDAY = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days
 
 def log(n=400):
     """Yesterday's rows, whose explanations say nothing about the prediction."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     phi = rng.choice([-1.0, 1.0], (n, 3))
     yhat = rng.random(n) < 0.5
     moments = pd.Timestamp(YESTERDAY) + pd.to_timedelta(rng.integers(0, 86_400, n), "s")

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -95,7 +96,7 @@ class Adder:
 def holds_all(path, days=DAYS):
     parts = []
     for day in range(days):
-        rng = np.random.default_rng(day)
+        rng = default_rng(day)
         leaf = rng.zipf(1.5, 4000) % 500
         parts.append((leaf, leaf % 2 ^ (rng.random(4000) < 0.2)))
     look, whole = fs.Monitor(path).single_look(), fs.consistency(*map(np.concatenate, zip(*parts, strict=True)))

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 from typer.testing import CliRunner
 
 import faithscope as fs
@@ -25,7 +26,7 @@ from refused import refused
 DAY = pd.Timestamp("2026-01-01")
 
 
-KEYS = np.random.default_rng(0).integers(0, 6, 200)
+KEYS = default_rng(0).integers(0, 6, 200)
 FORMS = {
     "integers": {"k": KEYS},
     "numbers": {"k": KEYS / 2},
@@ -34,13 +35,13 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_key_of_any_type_is_the_same_from_memory_and_from_a_log(form):
-    table, monitor, yhat = pd.DataFrame(FORMS[form]), fs.Monitor(), KEYS % 2
-    added = monitor.add(table if form == "records" else list(table["k"]), yhat, when="2026-01-01")
-    log = {"prediction": "yhat", "explanation": list(table), "kind": "keys", "when": "2026-01-01"}
-    with pytest.warns(UserWarning, match="added before"):
-        assert monitor.add_log(table.assign(yhat=yhat), **log).batch == added.batch
+def test_a_key_of_any_type_is_the_same_from_memory_and_from_a_log():
+    for form in FORMS:
+        table, monitor, yhat = pd.DataFrame(FORMS[form]), fs.Monitor(), KEYS % 2
+        added = monitor.add(table if form == "records" else list(table["k"]), yhat, when="2026-01-01")
+        log = {"prediction": "yhat", "explanation": list(table), "kind": "keys", "when": "2026-01-01"}
+        with pytest.warns(UserWarning, match="added before"):
+            assert monitor.add_log(table.assign(yhat=yhat), **log).batch == added.batch
 
 
 MARCH = datetime.date(2026, 3, 1)
@@ -65,9 +66,8 @@ def test_a_day_is_that_of_utc_whatever_holds_the_moment():
         assert monitor.table()["day"].tolist() == [MARCH], when
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_what_cannot_be_added_is_refused_in_one_sentence_and_nothing_is_counted():
+    for arguments, words in [
         ({"when": "soon"}, "no date"),
         ({"when": 20}, "no date"),
         ({"when": ["2026-01-01"] * 3}, "dates or moments"),
@@ -84,13 +84,11 @@ def test_a_day_is_that_of_utc_whatever_holds_the_moment():
         ({"predictions": [0, 1, None]}, "missing"),
         ({"explanations": [], "predictions": []}, "row"),
         ({"explanations": ["a"] * 60, "predictions": np.linspace(0, 1, 60)}, r"labels: add .*digitize\(predictions"),
-    ],
-)
-def test_what_cannot_be_added_is_refused_in_one_sentence_and_nothing_is_counted(arguments, words):
-    monitor = fs.Monitor()
-    with pytest.raises(FaithscopeError, match=words):
-        monitor.add(**{"explanations": ["a", "b", "a"], "predictions": [0, 1, 1], **arguments})
-    assert monitor.limits().n == 0
+    ]:
+        monitor = fs.Monitor()
+        with pytest.raises(FaithscopeError, match=words):
+            monitor.add(**{"explanations": ["a", "b", "a"], "predictions": [0, 1, 1], **arguments})
+        assert monitor.limits().n == 0
 
 
 def test_a_clock_that_goes_back_or_ahead_is_told():
@@ -128,7 +126,7 @@ def test_groups_are_asked_for_and_matched_by_name():
 
 
 def test_another_discretizer_is_refused():
-    numbers = np.random.default_rng(0).normal(size=(20, 3))
+    numbers = default_rng(0).normal(size=(20, 3))
     monitor = fs.Monitor()
     monitor.add(numbers, [0, 1] * 10, discretizer=fs.Sign(), batch="a")
     for other in (None, fs.SignOfTop(2), fs.Floor(1)):
@@ -145,7 +143,7 @@ def error_shares(look):
 
 
 def test_limits_of_groups_hold_for_all_groups_together_and_groups_may_come_later():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     leaf, alone = rng.integers(0, 5, 400), fs.Monitor()
     alone.add(leaf, leaf % 2, when="2026-01-01", batch="b")
     few, many = fs.Monitor(by="g"), fs.Monitor(by="g")
@@ -251,7 +249,7 @@ def test_groups_that_read_the_same_stay_apart_at_every_door_and_an_alarm_of_eith
 
 
 def test_a_loss_is_found_and_a_promise_that_holds_raises_no_alarm():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     monitor = fs.Monitor(at_least=0.85, by="region", reference=10)
     for day in range(32):
         leaf, region = rng.integers(0, 30, 600), rng.choice(["eu", "us"], 600)
@@ -306,7 +304,7 @@ def test_an_empty_monitor_says_so():
 
 
 def test_cases_that_come_back_in_later_batches_are_noticed_and_nothing_is_said_to_hold():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     of_customers, labels = rng.integers(0, 10**6, 60), rng.integers(0, 2, 60)
 
     def watched(returning):
@@ -330,7 +328,7 @@ def test_cases_that_come_back_in_later_batches_are_noticed_and_nothing_is_said_t
 @pytest.mark.parametrize("from_log", [True, False])
 def test_batches_that_share_ids_are_noticed_and_nothing_is_said_to_hold(from_log):
     """Counts alone cannot tell customers who come back from others if explanations are few."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
 
     def watched(first, days):
         monitor = fs.Monitor(at_least=0.6)

@@ -5,6 +5,7 @@ import datetime
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.monitor.page import reference_end
@@ -16,7 +17,7 @@ START = datetime.date(2026, 1, 1)
 
 
 def rows(day, wrong=0.05, n=300):
-    rng = np.random.default_rng(day + 10_000)
+    rng = default_rng(day + 10_000)
     leaf = rng.integers(0, 10, n)
     return leaf, leaf % 2 ^ (rng.random(n) < wrong)
 
@@ -78,13 +79,3 @@ def test_days_without_draws_are_days_all_the_same():
 
 def begun(look):
     return look.origin
-
-
-def test_two_monitors_added_up_began_with_the_earlier_one_in_either_order():
-    early, late = fs.Monitor(), fs.Monitor()
-    for day in range(3):
-        add(early, day)
-        add(late, day + 5)
-    both = [looked(early + late, begun), looked(late + early, begun), looked(early, begun)]
-    assert len(set(both)) == 1
-    assert looked(fs.Monitor() + late, begun) == looked(late, begun)

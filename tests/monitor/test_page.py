@@ -1,6 +1,7 @@
 """The page of a monitor: what changed since the reference, and drift of explanations told apart from a loss."""
 
 import numpy as np
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import FaithscopeError
@@ -12,7 +13,7 @@ from refused import refused
 
 def watched(days=16, rows=400, *, loses_at=99, drifts_at=99, **options):
     """Rules whose first job loses half of its agreement on a day, or that speak of new ages from a day on."""
-    rng, monitor = np.random.default_rng(0), fs.Monitor(by="region", **options)
+    rng, monitor = default_rng(0), fs.Monitor(by="region", **options)
     day, leaf = np.repeat(np.arange(days), rows), rng.integers(0, 20, days * rows)
     wrong = rng.random(len(leaf)) < np.where((day >= loses_at) & (leaf % 4 == 0), 0.5, 0.02)
     shown = leaf + 20 * (day >= drifts_at) * (rng.random(len(leaf)) < 0.3)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from typer.testing import CliRunner
 
 import faithscope as fs
@@ -22,7 +23,7 @@ from refused import refused
 def test_the_leaves_of_a_tree_are_watched_as_by_consistency():
     from sklearn.tree import DecisionTreeClassifier
 
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X, y = rng.random((800, 2)), rng.integers(0, 2, 800)
     rules = fs.Rules.from_tree(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, y), X)
     monitor = fs.Monitor(scopes=rules)
@@ -58,7 +59,11 @@ def test_what_cannot_be_watched_is_refused_in_a_sentence(tmp_path):
         (BadInput, "leave X away", lambda: fs.Monitor().add(texts, labels, X=X)),
         (BadInput, "'a <= 2' is not among", lambda: monitor.add(["a <= 2"] * 6, labels, X=X)),
         (WrongType, "one text per rule", lambda: monitor.add("a <= 1", labels, X=X)),
-        (BadInput, "cannot be told which rows are alike", lambda: monitor.add(fs.Importances(np.eye(6)), labels, X=X)),
+        (
+            BadInput,
+            "Importances are of 6 features and X has 2 columns",
+            lambda: monitor.add(fs.Importances(np.eye(6)), labels, X=X),
+        ),
         (BadInput, "no use", lambda: monitor.add(texts, labels, X=X, discretizer=lambda e: e)),
         (BadInput, "rows", lambda: monitor.add(texts, labels, X=X[:3])),
         (BadInput, "no column 'b'", lambda: monitor.add(["b == 1"] * 6, labels, X=X[["a"]])),
@@ -114,7 +119,7 @@ def test_the_command_line_reads_scopes_from_a_file(tmp_path, monkeypatch):
 
 def alike(rows=1200, seed=0):
     """Rows with categories and missing values, importances, and predictions."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     X = pd.DataFrame({"age": rng.integers(18, 80, rows).astype(float), "job": rng.choice(["clerk", "cook"], rows)})
     X["hours"] = np.where(rng.random(rows) < 0.2, np.nan, rng.integers(0, 60, rows))
     X.loc[rng.random(rows) < 0.1, "job"] = None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from faithscope.monitor.periods import TwoPeriods, distance
 from faithscope.monitor.sequential import (
@@ -78,7 +79,7 @@ def test_some_window_begins_within_a_quarter_of_the_time_since_any_day():
 def planted(drop_at, drop=0.1, seed=0):
     means = np.where(np.arange(120) < drop_at, 0.93, 0.93 - drop)
     n = np.full(120, 250)
-    return Draws.of_pairs(np.arange(120), n, n, np.random.default_rng(seed).binomial(250, means))
+    return Draws.of_pairs(np.arange(120), n, n, default_rng(seed).binomial(250, means))
 
 
 def test_a_drop_and_a_rise_after_the_reference_are_told_with_the_day_they_began():
@@ -105,7 +106,7 @@ def test_the_alarm_is_that_of_the_first_window_whose_product_of_evidence_proves_
 
 
 def test_an_alarm_comes_no_later_as_partners_arrive_and_is_not_withdrawn_on_later_days():
-    draws, rng = planted(70), np.random.default_rng(1)
+    draws, rng = planted(70), default_rng(1)
     waiting = np.minimum(draws.least[:, 0], rng.integers(0, 12, len(draws)))[:, None] * np.array([-1.0, 1.0])
     less = Draws(draws.days, draws.least - waiting // 2, draws.most + waiting - waiting // 2)
     early, late = changes(draws, 30, 0.05)[0], changes(less, 30, 0.05)[0]
@@ -143,7 +144,7 @@ def test_the_change_of_agreement_is_that_within_explanations_and_that_of_their_s
 
 
 def test_an_explanation_that_lost_its_agreement_is_told_and_others_are_not():
-    rng, n, explanations = np.random.default_rng(4), 400, np.arange(100)
+    rng, n, explanations = default_rng(4), 400, np.arange(100)
     rows = []
     for chances in (0.95, np.where(explanations == 7, 0.6, 0.95)):
         ones = rng.binomial(n, chances, 100)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError
@@ -51,7 +52,7 @@ def test_digests_of_numbers_are_those_that_files_hold():
 
 
 def add_days(monitor, days=12):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     for day in range(days):
         leaf = rng.zipf(1.3, 200) % 500
         labels = (leaf + (rng.random(200) < 0.2)) % 2

@@ -4,6 +4,7 @@ import datetime
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 
 import faithscope as fs
 
@@ -13,7 +14,7 @@ START = datetime.date(2026, 1, 1)
 
 def drawn(n, seed=0, days=1):
     """So many rows, spread over days; their labels differ from pattern to pattern."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     frame = pd.DataFrame({"a": rng.integers(0, 4, n), "b": rng.integers(0, 2, n), "g": rng.choice(["u", "v"], n)})
     inside = np.column_stack([frame.a <= 1, frame.b == 1, (frame.a > 1) & (frame.b == 0), frame.a >= 1, frame.a >= 0])
     frame["rule"] = [TEXTS[rng.choice(np.flatnonzero(row))] for row in inside]

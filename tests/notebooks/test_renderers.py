@@ -16,13 +16,13 @@ SHOWN = {
     "evaluation of rules": ("consistency", "sufficiency"),
     "comparison": ("rules by age", "importances", "sufficiency", "interval"),
     "comparison of hostile names": ("<script>alert(1)</script>", "[red]markup[/red]"),
-    "populations": ("clerk", "cook", "verdict"),
+    "populations": ("clerk", "cook", "interval"),
     "audit by several": ("clusters", "consistency"),
     "windows": ("2026-03-01 00:00", "Changed from"),
-    "plan": ("How many rows are enough?", "rows needed"),
+    "plan": ("How many rows are enough?", "rows in all are needed"),
     "certificate": ("at least", "Floor(decimals=1)"),
     "within curve": ("distance", "0.1"),
-    "tolerance curve": ("eps", "standard deviations"),
+    "tolerance curve": ("eps", "consistency"),
     "local": ("local consistency", "agree"),
 }
 

@@ -18,25 +18,20 @@ def measured(population, predictions=(1, 1), explanations=RULES, **how):
     return fs.sufficiency(explanations, list(predictions), population=population, **how)
 
 
-@pytest.mark.parametrize(
-    ("rows", "labels", "of"),
-    [
+def test_draws_in_every_form_give_the_same():
+    for rows, labels, of in [
         (ROWS, LABELS, OF),
         (ROWS.tolist(), LABELS.tolist(), OF),
         (pl.DataFrame(ROWS, schema=["a", "b"]), pl.Series(LABELS), OF),
         (pd.DataFrame(ROWS, columns=["a", "b"], index=[4, 2, 9, 1]), LABELS, pd.Series(OF)),
         (ROWS[ORDER], LABELS[ORDER], [1, 0, 1, 0]),
-    ],
-    ids=["arrays", "lists", "polars", "pandas", "another order"],
-)
-def test_draws_in_every_form_give_the_same(rows, labels, of):
-    counts = measured(fs.drawn(RULES, rows, labels, of=of)).counts
-    assert (counts.agreeing.tolist(), counts.others.tolist()) == ([1, 2], [2, 2])
+    ]:
+        counts = measured(fs.drawn(RULES, rows, labels, of=of)).counts
+        assert (counts.agreeing.tolist(), counts.others.tolist()) == ([1, 2], [2, 2])
 
 
-@pytest.mark.parametrize(
-    ("explanations", "rows", "labels", "of", "own", "value", "how"),
-    [
+def test_draws_are_compared_with_the_prediction_of_their_row():
+    for explanations, rows, labels, of, own, value, how in [
         (RULES, ROWS, LABELS.astype(str), OF, ["1", "1"], 0.75, {}),
         (np.eye(2), ROWS, LABELS, OF, [1, 1], 0.75, {}),
         (RULES, ROWS[[0, 3]], [1, 0], None, [1, 1], 0.5, {}),
@@ -45,16 +40,10 @@ def test_draws_in_every_form_give_the_same(rows, labels, of):
         (WORDS, ["good film", "bad film"], ["+", "+"], None, ["+", "-"], 0.5, {}),
         (WORDS, TEXTS, SIGNS, OF, ["+", "-"], 0.75, {}),
         (WORDS, [text.split() for text in TEXTS], SIGNS, OF, ["+", "-"], 0.75, {}),
-    ],
-    ids=[
-        *("labels as text", "importances", "one draw per explanation", "weights", "none for some"),
-        *("one text per row", "a list of texts", "lists of words"),
-    ],
-)
-def test_draws_are_compared_with_the_prediction_of_their_row(explanations, rows, labels, of, own, value, how):
-    told = measured(fs.drawn(explanations, rows, labels, of=of), own, explanations, **how)
-    assert told.value == pytest.approx(value)
-    assert told.unverifiable == (0.5 if of == [0] else 0)
+    ]:
+        told = measured(fs.drawn(explanations, rows, labels, of=of), own, explanations, **how)
+        assert told.value == pytest.approx(value)
+        assert told.unverifiable == (0.5 if of == [0] else 0)
 
 
 def test_a_model_is_asked_about_the_draws():

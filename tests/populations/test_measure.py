@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import faithscope as fs
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 TRAIN = RNG.normal(size=(200, 3))
 X = RNG.normal(size=(80, 3))
 MODEL = LogisticRegression().fit(TRAIN, TRAIN[:, 0] + TRAIN[:, 1] > 0)

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from brute import gower
 
 
 def test_the_k_nearest_covered_rows_are_drawn_with_the_fixed_features_of_the_row():
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     train = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "c": rng.choice(["x", "y", "z"], 60)})
     X = train.iloc[[3, 9, 40]].assign(a=lambda f: f["a"] + 0.01)
     rules = fs.Rules.from_conditions([[("a", "<=", float(a) + 0.5), ("c", "!=", "q")] for a in X["a"]])
@@ -22,7 +23,7 @@ def test_the_k_nearest_covered_rows_are_drawn_with_the_fixed_features_of_the_row
 
 
 def test_a_row_is_never_its_own_neighbor():
-    X = np.random.default_rng(0).normal(size=(30, 2))
+    X = default_rng(0).normal(size=(30, 2))
     rules = fs.Rules.from_conditions([[]] * 30, features=["a", "b"])
     drawn = fs.Conditional(X, k=1).draw(rules, X)
     assert (drawn.rows != X[drawn.of]).any(axis=1).all()

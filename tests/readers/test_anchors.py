@@ -6,10 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.arrow import from_arrow, to_arrow
 from refused import refused
 
 NAMES = ["age", "tiny share (%)", "job"]
@@ -20,7 +21,7 @@ N = 12
 @pytest.fixture(scope="module")
 def system():
     anchor_tabular = pytest.importorskip("anchor.anchor_tabular")
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = np.column_stack([rng.normal(40, 10.123, 300), rng.random(300) * 5, rng.integers(0, 3, 300)])
     explainer = anchor_tabular.AnchorTabularExplainer(["no", "yes"], NAMES, X, {2: JOBS})
     np.random.seed(0)  # noqa: NPY002
@@ -80,7 +81,7 @@ def test_what_the_explainer_claims_is_kept_and_told(system):
 
 def test_bins_that_print_alike_are_taken_as_the_widest_and_told():
     anchor_tabular = pytest.importorskip("anchor.anchor_tabular")
-    X = np.random.default_rng(0).random((200, 1)) * 0.02
+    X = default_rng(0).random((200, 1)) * 0.02
     explainer = anchor_tabular.AnchorTabularExplainer(["no", "yes"], ["share"], X)
     np.random.seed(0)  # noqa: NPY002
     rows = [explainer.explain_instance(x, lambda rows: (rows[:, 0] > 0.01).astype(int)) for x in X[:6]]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from sklearn.ensemble import RandomForestClassifier
 
 import faithscope as fs
@@ -16,7 +17,7 @@ N = 12
 
 @pytest.fixture(scope="module")
 def system():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = np.column_stack([rng.normal(size=300), rng.normal(size=300), rng.integers(0, 3, 300)])
     y = ((X[:, 0] > 0) | (X[:, 2] == 2)).astype(int)
     explainer = calibrated.WrapCalibratedExplainer(RandomForestClassifier(10, random_state=0))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -25,7 +26,7 @@ ROWS = slice(5, 9)
 
 @pytest.fixture(scope="module")
 def system():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     jobs = rng.choice(["clerk", "cook", "3"], 200)
     frame = pd.DataFrame({"age": rng.integers(18, 80, 200), "hours": rng.normal(40, 9, 200).round(3), "job": jobs})
     outcome = ((frame.age > 40) & (frame.hours > 38) | (frame.job == "cook")).astype(int)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import faithscope as fs
@@ -17,7 +18,7 @@ NAMES = ["age", "hours per week", "job", "zip"]
 
 @pytest.fixture(scope="module")
 def system():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = rng.normal(size=(60, D))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
     return X, y, RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y)

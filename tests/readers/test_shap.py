@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 import faithscope as fs
@@ -16,7 +17,7 @@ NAMES = ["age", "hours", "job", "zip"]
 
 @pytest.fixture(scope="module")
 def system():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = rng.normal(size=(N, D))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
     return X, y, RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y)
@@ -105,7 +106,7 @@ def test_boosted_models_are_read_as_they_explain_themselves(system):
 
 
 def test_a_bias_is_left_out_only_where_features_are_named_and_the_column_is_constant():
-    values = np.random.default_rng(0).normal(size=(20, 5))
+    values = default_rng(0).normal(size=(20, 5))
     values[:, 4] = 0.25
     assert fs.read(values).values.shape == (20, 5)
     assert np.array_equal(fs.read(values, features=NAMES).values, values[:, :4])
@@ -114,7 +115,7 @@ def test_a_bias_is_left_out_only_where_features_are_named_and_the_column_is_cons
 
 
 def test_axes_that_may_be_either_are_asked_about():
-    values = np.random.default_rng(0).normal(size=(20, 3, 4))
+    values = default_rng(0).normal(size=(20, 3, 4))
     biased = np.concatenate([values, np.ones((20, 3, 1))], axis=2)
     for given in (values, values[:, :, :3], biased, biased.repeat(3, axis=1)):
         refused(BadInput, "not clear which axis is classes", fs.read, given, class_index=1)

@@ -18,9 +18,8 @@ X = np.array([[0.0], [1.0], [2.0]])
 COUNTERFACTUALS = fs.Counterfactuals(X, X + 1)
 
 
-@pytest.mark.parametrize(
-    ("explanations", "rows", "relation", "error", "message"),
-    [
+def test_what_cannot_be_covered_is_refused_in_a_sentence():
+    for explanations, rows, relation, error, message in [
         ([[0.1], [0.2], [0.3]], X, None, NotScoped, r"do not say where.*within\(tau"),
         (["a", "b", "c"], X, None, NotScoped, r"applies\(X, explanation\)"),
         (fs.Prototypes([0, 1, 2]), X, None, NotScoped, r"Prototypes\(indices, points\).*Nearest"),
@@ -41,10 +40,8 @@ COUNTERFACTUALS = fs.Counterfactuals(X, X + 1)
         (COUNTERFACTUALS, X[:2], None, BadInput, "X have 2 rows but explanations have 3"),
         (COUNTERFACTUALS, np.zeros((3, 2)), None, BadInput, "2 features, but the explanations have 1"),
         (COUNTERFACTUALS, np.array([["a"]] * 3), None, WrongType, "metric='gower'"),
-    ],
-)
-def test_what_cannot_be_covered_is_refused_in_a_sentence(explanations, rows, relation, error, message):
-    refused(error, message, fs.sufficiency, explanations, [0, 1, 0], rows, relation=relation)
+    ]:
+        refused(error, message, fs.sufficiency, explanations, [0, 1, 0], rows, relation=relation)
 
 
 def test_what_is_no_distance_or_no_prototype_is_refused_in_a_sentence():

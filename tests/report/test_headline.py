@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
@@ -53,7 +54,7 @@ def test_mostly_silent_rows_give_bounds_and_no_share():
 
 def test_a_group_is_named_only_if_it_is_no_accident():
     """Explanations agree with predictions, but for a share of wrong ones in the first group."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     reasons, groups = rng.choice(["old", "young"], 2000), np.repeat(["a", "b"], 1000)
     for wrong, named in ((0.25, True), (0.02, False)):
         flipped = rng.random(2000) < np.where(groups == "a", wrong, 0.01)
@@ -71,7 +72,7 @@ def test_the_weakest_measure_is_quoted():
 
 
 def test_numbers_are_told_by_their_agreement():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     reasons = rng.integers(0, 2, 200)
     numbers, keys = rng.normal(size=200) + 3 * reasons, list(map(str, reasons))
     assert re.match(r"Explanations account for [\d.]+% of the variance", told(numbers, keys, agreement=fs.Spread()))

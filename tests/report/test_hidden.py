@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
@@ -97,7 +98,7 @@ def test_explainers_that_cannot_be_compared_are_told_and_a_single_one_agrees_wit
 
 
 def test_numbers_are_told_by_their_means():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X, y = rng.uniform(size=(300, 2)), rng.normal(size=300)
     rules = fs.Rules.parse(np.where(y > 0, "a <= 9", "b <= 9").tolist(), features=["a", "b"])
     summary = summarize(fs.evaluate(y, rules, X, agreement=fs.Close(1.0)))
@@ -107,7 +108,7 @@ def test_numbers_are_told_by_their_means():
 
 
 def test_rules_that_stand_out_by_chance_are_neither_listed_nor_ringed():
-    rng = np.random.default_rng(38)
+    rng = default_rng(38)
     X, labels = rng.uniform(size=(100, 2)), np.where(rng.random(100) < 0.5, "yes", "no")
     rules = fs.Rules.parse(rng.choice(["a <= 2", "b <= 2"], 100).tolist(), features=["a", "b"])
     (told,) = summarize(fs.evaluate(labels, rules, X)).explainers

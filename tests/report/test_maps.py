@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
@@ -57,7 +58,7 @@ def test_words_stay_words():
 
 
 def test_maps_are_known_by_their_axes():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
 
     def drawn(*shape):
         return fs.Importances(rng.integers(-3, 4, (2, *shape)).astype(float))
@@ -84,7 +85,7 @@ def test_maps_are_known_by_their_axes():
 
 
 def test_pictures_of_rows_go_from_0_to_1():
-    images = np.random.default_rng(0).normal(size=(3, 1, 5, 4))
+    images = default_rng(0).normal(size=(3, 1, 5, 4))
     image, picture = images[2, 0], np.array(picture_of(images, 2))
     assert picture == pytest.approx((image - image.min()) / np.ptp(image), abs=0.01)
     assert np.array(picture_of(np.ones((1, 4, 4)), 0)).max() == 0
@@ -110,7 +111,7 @@ def test_a_report_draws_the_map_of_every_contradiction_and_others_say_nothing_of
 
 
 def test_images_are_pictures_and_no_features():
-    X = np.random.default_rng(0).random((12, 3, 80, 80))
+    X = default_rng(0).random((12, 3, 80, 80))
     summary = summarize(fs.evaluate([0, 1] * 6, X, X, discretizer=fs.Pool((2, 2)) | fs.Sign()))
     pair = examples.pairs(summary.explainers[0])[0]
     assert (pair.features, np.shape(pair.picture_a)) == ((), (28, 28))

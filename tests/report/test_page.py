@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
@@ -147,7 +148,7 @@ def test_every_chart_has_a_place_and_words_ids_are_unique_and_links_lead_somewhe
 
 @pytest.mark.thorough
 def test_a_large_comparison_stays_below_three_megabytes():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 60)), columns=[f"a feature with a rather long name {j}" for j in range(60)])
     given = {f"explainer {j}, called at some length": rng.normal(size=(300, 60)) for j in range(15)}
     compared = fs.compare(rng.integers(0, 2, 300), given, X, by=rng.integers(0, 30, 300))

@@ -43,17 +43,6 @@ def test_the_pair_that_differs_least_is_shown_first_and_none_is_lost():
         assert sorted(map(id, pairs)) == sorted(map(id, contradictions))
 
 
-def test_contradictions_share_an_explanation_and_not_a_prediction():
-    evaluation = examples.comparison()["rules by age"]
-    pairs = examples.pairs(next(each for each in examples.summary().explainers if each.name == "rules by age"))
-    assert {pair.measure for pair in pairs} == {"consistency", "sufficiency"}
-    for pair in pairs:
-        assert evaluation.predictions[pair.row_a] != evaluation.predictions[pair.row_b]
-        assert pair.prediction_a != pair.prediction_b
-        if pair.measure == "consistency":
-            assert evaluation.explanations.describe(pair.row_a) == evaluation.explanations.describe(pair.row_b)
-
-
 def test_differing_features_of_rows_of_any_kind_are_marked_farthest_first():
     X = pd.DataFrame({"near": [0.0, 1.0, 10.0], "far": [0.0, 9.0, 10.0], "same": [3, 3, 4], "word": ["a", "b", "a"]})
     features = FeatureColumns.of(X).side_by_side(0, 1)

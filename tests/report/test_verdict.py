@@ -6,8 +6,6 @@ from functools import cache
 from itertools import combinations_with_replacement, cycle, product
 from types import SimpleNamespace
 
-import pytest
-
 import faithscope as fs
 from faithscope.measures.telling import LEVELS, WORDS, bar, judge, level
 
@@ -89,12 +87,12 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_a_verdict_says_no_more_than_the_interval_and_chance_do(law):
-    premise, conclusion = LAWS[law]
-    concerned = [estimate for estimate in estimates() if premise(estimate)]
-    assert len(concerned) > 20
-    assert all(map(conclusion, concerned))
+def test_a_verdict_says_no_more_than_the_interval_and_chance_do():
+    for law in LAWS:
+        premise, conclusion = LAWS[law]
+        concerned = [estimate for estimate in estimates() if premise(estimate)]
+        assert len(concerned) > 20
+        assert all(map(conclusion, concerned))
 
 
 def test_nothing_is_said_if_nothing_can_be_checked_or_all_predictions_are_the_same():

@@ -3,12 +3,13 @@
 import os
 import stat
 
-import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.runtime.files import write_atomically
+from refused import refused
 
 
 def mode(path):
@@ -23,7 +24,7 @@ def _open_mask():
 
 
 def evaluated(**more):
-    X = np.random.default_rng(0).normal(size=(30, 2))
+    X = default_rng(0).normal(size=(30, 2))
     return fs.evaluate(lambda rows: rows[:, 0] > 0, fs.explainers.Random(3), X, **more)
 
 
@@ -55,7 +56,5 @@ def test_what_holds_no_rows_is_written_as_the_process_writes(tmp_path):
 
 @pytest.mark.parametrize("path", ["x" * 5000, "a/" * 3000, "nul\0", "lone\ud800"])
 def test_a_path_that_no_folder_can_have_is_refused_in_a_sentence(path):
-    with pytest.raises(BadInput, match="cannot be a folder"):
-        evaluated(cache=path)
-    with pytest.raises(BadInput, match=r"is not the path|cannot be written"):
-        evaluated().to_html(path)
+    refused(BadInput, "cannot be a folder", evaluated, cache=path)
+    refused(BadInput, r"is not the path|cannot be written", evaluated().to_html, path)

@@ -5,14 +5,14 @@ import threading
 import time
 from functools import cached_property
 
-import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.tables.sources import connections
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
-ROWS = np.random.default_rng(0).normal(size=(300, 3)).round(1)
+ROWS = default_rng(0).normal(size=(300, 3)).round(1)
 
 
 def work():

@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from child import python
@@ -18,6 +19,7 @@ from faithscope.explainers import Anchors, Lime, Shap
 from faithscope.explanations.importances import Importances
 from faithscope.runtime import memory
 from faithscope.tables.sources.connections import embedded
+from refused import refused
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits on addresses are Linux's")
@@ -113,27 +115,32 @@ def test_a_limit_of_ones_own_takes_the_place_of_what_is_found(system, monkeypatc
 def test_a_limit_that_is_no_number_is_refused(monkeypatch):
     for said in ("much", "", "-1", "0", "nan"):
         monkeypatch.setenv(memory.LIMIT, said)
-        with pytest.raises(BadInput, match="FAITHSCOPE_MEMORY must be the number of GiB"):
-            memory.available()
+        refused(BadInput, "FAITHSCOPE_MEMORY must be the number of GiB", memory.available)
 
 
 def test_a_memory_error_of_a_model_is_one_sentence():
     def explain(X):
         raise MemoryError("Unable to allocate 7 GiB.")
 
-    with pytest.raises(TooLarge, match=r"^Memory ran out \(Unable to allocate 7 GiB\), with .* left: evaluate fewer"):
-        fs.evaluate(lambda X: X[:, 0] > 0, explain, np.zeros((5, 1)))
+    refused(
+        TooLarge,
+        r"^Memory ran out \(Unable to allocate 7 GiB\), with .* left: evaluate fewer",
+        fs.evaluate,
+        lambda X: X[:, 0] > 0,
+        explain,
+        np.zeros((5, 1)),
+    )
 
 
 ROWS = 3000
 RULES = fs.Rules.from_conditions([[(0, ">", j / 60)] for j in range(60)], ["x"]).take(np.arange(ROWS) % 60)
-X = np.random.default_rng(0).random((ROWS, 1))
+X = default_rng(0).random((ROWS, 1))
 WORDS = fs.Highlights([[f"w{j % 1_500}"] for j in range(ROWS)])
 TEXTS = [f"w{j % 1_500} w{j % 7}" for j in range(ROWS)]
 NUMBERS = np.arange(ROWS)
 TWO = NUMBERS % 2
 MANY = [str(number) for number in NUMBERS]  # as many labels as rows
-WIDE = np.random.default_rng(1).normal(size=(200, 300))
+WIDE = default_rng(1).normal(size=(200, 300))
 
 # What is left, and what is refused then: of most, next to nothing; of some, enough for what is given once more, and too
 # little for what is made of it.
@@ -148,7 +155,7 @@ ASKED = [
     (1000, "Bitmaps of 3,000 rows with 3,000 labels", lambda: fs.sufficiency(RULES, MANY, X)),
     (1000, "320 coalitions of 16 features", lambda: Shap(lambda X: X[:, 0], np.zeros((1, 16)), output="margin")),
     (1000, "5,000 draws around a row of 300", lambda: Lime(lambda X: X[:, 0] > 0, WIDE).explain(WIDE[:1])),
-    (1000, "Bounds of 16 categories of 300 features", lambda: Anchors(lambda X: X[:, 0] > 0, WIDE)),
+    (1000, "Bounds of 17 categories of 300 features", lambda: Anchors(lambda X: X[:, 0] > 0, WIDE)),
     *(
         (MIB, "Distances from 200 vectors of 300 features", partial(fs.within, WIDE, TWO[:200], 20.0, metric=metric))
         for metric in ("euclidean", "cityblock")
@@ -173,12 +180,11 @@ def test_counts_of_many_labels_are_refused_while_they_grow(monkeypatch):
 
     def need(size, what, instead):
         asked.append(what)
-        if "of 60 explanations by 3,000 labels" in what and size > MIB:
+        if "of 60 explanations by 3,000 labels" in what and size > 4 * MIB:
             raise TooLarge(what)
 
     monkeypatch.setattr("faithscope.counting.tally.need", need)
-    with pytest.raises(TooLarge, match=r"Counts of \d+ of 60 explanations by 3,000 labels"):
-        fs.sufficiency(RULES, MANY, X)
+    refused(TooLarge, r"Counts of \d+ of 60 explanations by 3,000 labels", fs.sufficiency, RULES, MANY, X)
     assert len(asked) > 2
 
 
@@ -188,8 +194,16 @@ def test_an_audit_is_refused_before_its_rows_are_fetched(monkeypatch):
 
     monkeypatch.setattr("faithscope.tables.scopes.need", need)
     log = pd.DataFrame({"x": [1, 2], "rule": ["x <= 2", "x > 2"], "yhat": ["a", "b"]})
-    with pytest.raises(TooLarge, match="2 rows of a log"):
-        fs.audit(log, prediction="yhat", explanation="rule", kind="rules")
+    refused(TooLarge, "2 rows of a log", fs.audit, log, prediction="yhat", explanation="rule", kind="rules")
+
+
+def test_groups_of_a_log_that_do_not_fit_are_refused_in_a_sentence(monkeypatch):
+    log = pd.DataFrame({"leaf": range(40), "yhat": ["a", "b"] * 20, "region": ["n", "s"] * 20})
+    how = {"prediction": "yhat", "explanation": "leaf", "kind": "keys"}
+    audited = fs.audit(log, **how)
+    monkeypatch.setattr("faithscope.tables.counts.available", lambda: 30 * 300)
+    with pytest.raises(TooLarge, match=r"More than 30 different keys, .* do not fit in memory: audit a part"):
+        audited.by("region")
 
 
 def test_duckdb_is_given_what_is_left_and_not_what_the_machine_has(monkeypatch):
@@ -204,8 +218,7 @@ def test_rows_that_cannot_be_held_are_not_read(name, tmp_path, left):
     write = rows.to_parquet if name.endswith("parquet") else rows.to_csv
     write(tmp_path / name)
     left(1000)
-    with pytest.raises(TooLarge, match=r"The rows of '.*' need about .* sample them"):
-        read_rows(tmp_path / name)
+    refused(TooLarge, r"The rows of '.*' need about .* sample them", read_rows, tmp_path / name)
 
 
 LIMITED = f"""

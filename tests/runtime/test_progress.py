@@ -4,11 +4,13 @@ import time
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from child import python
 from faithscope.runtime import progress
 from faithscope.runtime.progress import Clock, Watch
+from refused import refused
 
 
 class Told(Clock):
@@ -93,7 +95,7 @@ def test_a_true_clock_calls_once_it_is_time_and_leaves_no_thread():
 
 def test_a_function_is_told_every_phase():
     told = []
-    X = np.random.default_rng(0).normal(size=(40, 2))
+    X = default_rng(0).normal(size=(40, 2))
     fs.evaluate(
         lambda rows: rows[:, 0] > 0,
         fs.explainers.Lime(lambda rows: np.clip(rows[:, 0], 0, 1), X, samples=50),
@@ -105,7 +107,7 @@ def test_a_function_is_told_every_phase():
 
 def test_explainers_show_progress_as_evaluate_does(monkeypatch, capsys):
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    X = np.random.default_rng(0).normal(size=(40, 2))
+    X = default_rng(0).normal(size=(40, 2))
 
     def sign(rows):
         time.sleep(0.02)  # so that there is something to show
@@ -118,8 +120,7 @@ def test_explainers_show_progress_as_evaluate_does(monkeypatch, capsys):
             assert capsys.readouterr().err == ""
             explain(X, progress=True)
             assert f"explaining with {type(explainer).__name__}: 40 rows" in capsys.readouterr().err
-    with pytest.raises(fs.errors.WrongType, match="progress must be"):
-        fs.explainers.Random().explain(X, progress=1)
+    refused(fs.errors.WrongType, "progress must be", fs.explainers.Random().explain, X, progress=1)
 
 
 def test_an_error_in_a_phase_ends_it(clock, capsys):

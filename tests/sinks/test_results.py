@@ -77,7 +77,7 @@ def test_every_result_keeps_to_the_schema_and_has_its_notes_in_markdown(name):
     for path in places[:: len(places) // 4 + 1]:  # four at most, from all over the result
         assert not any(map(VALIDATOR.is_valid, mutilated(told, path))), path
     assert text.startswith("### ")
-    assert name.startswith("local") or "\n| " in text  # one row is told in sentences
+    assert name.startswith(("local", "plan", "simulatability")) or "\n| " in text  # which are told in a line
     assert text.endswith("\n")
     assert all(note in shown(text) for note in getattr(result(name), "notes", ()))
     numbers = flat_numbers(result(name).to_dict(), "faithscope")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.agreements import Same
@@ -21,12 +22,12 @@ from faithscope.tables.log.writing import to_log
 ROWS = 240
 FEATURES = ["Größe", 'a "quoted" b', "group by", "select", "semi;colon -- x"]
 LABEL, POPULATION, MOMENT, CUSTOMER = 'y"hat; DROP TABLE', "order", "when?", "customer's"
-RNG = np.random.default_rng(7)
+RNG = default_rng(7)
 
 
 def tied(width, rows=ROWS // 8):
     """Rows with ties, -0.0 and 0.0, a few explanations given often."""
-    rng = np.random.default_rng(width)
+    rng = default_rng(width)
     values = np.round(rng.normal(size=(rows, width)), 1)
     values[::2] = np.round(values[::2])
     values[::3, ::5] = -0.0
@@ -40,7 +41,7 @@ MANY_LABELS = np.array([f"label {label}" for label in RNG.integers(-3, 30, ROWS)
 NUMBERS = np.round(VALUES[:, 1] + 0.3 * RNG.normal(size=ROWS), 1)
 POPULATIONS, HALVES = RNG.choice(["north", "sö'uth"], ROWS), np.arange(ROWS) % 2
 CUSTOMERS = RNG.integers(0, 60, ROWS)
-WEIGHT, WEIGHTS = "how much", np.random.default_rng(3).uniform(0.5, 2, ROWS).round(2)
+WEIGHT, WEIGHTS = "how much", default_rng(3).uniform(0.5, 2, ROWS).round(2)
 WEIGHTS[1:4] = 0  # rows that do not count
 MOMENTS = [
     datetime.datetime(1969, 12, 28, 23) + datetime.timedelta(hours=int(h)) for h in RNG.integers(0, 24 * 30, ROWS)

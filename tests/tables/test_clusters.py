@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -11,7 +12,7 @@ from tables.logs import assert_same
 
 
 def _log(n=400, **columns):
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     given = {"leaf": rng.integers(0, 300, n), "yhat": rng.integers(0, 2, n), "row": np.arange(n)}
     return pd.DataFrame(given).assign(**columns)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -13,7 +14,7 @@ from refused import refused
 from tables import engines
 from tables.logs import assert_same
 
-RANDOM = np.random.default_rng(5)
+RANDOM = default_rng(5)
 N = 240
 LOG = pd.DataFrame(
     {
@@ -117,12 +118,6 @@ def test_since_takes_the_moment_itself_and_later_ones():
         audit = fs.audit(LOG, **HOW, since=since)
         same(audit.consistency, (LOG.day >= "2026-03-10").to_numpy())
         assert "where day is 2026-03-10" in audit.notes[0]
-
-
-def test_where_and_since_add_up():
-    audit = fs.audit(LOG, **HOW, where="amount > 0", since="2026-03-10", time="day", every="1w")
-    same(audit.consistency, ((LOG.amount > 0) & (LOG.day >= "2026-03-10")).to_numpy())
-    assert sum(window.n for window in audit.windows.estimates.values()) == audit.consistency.n
 
 
 @engines.EACH

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, NotProven, NotScoped, WrongType
@@ -135,7 +136,7 @@ def test_missing_labels_and_clusters_are_a_value_in_memory_too(labels):
 
 
 def test_rows_that_repeat_and_several_columns_of_groups_are_told_in_memory_too():
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     rows = pd.DataFrame({"k": rng.integers(0, 8, 200), "y": rng.choice(["a", "b"], 200), "w": rng.uniform(1, 2, 200)})
     rows = rows.assign(g=rng.choice(["n", "s"], 200), h=rng.choice(["p", "q"], 200), x=rng.normal(size=200))
     plain, weighted = (fs.Log(rows, prediction="y", explanation="k", kind="keys", weights=w) for w in (None, "w"))
@@ -211,12 +212,20 @@ def test_groups_by_dates_of_a_weighted_log_are_called_by_their_dates():
 
 def test_lengths_of_windows_are_checked_before_the_log_is_read(monkeypatch):
     monkeypatch.setattr("faithscope.tables.audit.MeasuredLog", None)
-    with pytest.raises(fs.errors.BadInput, match="every must be a number with"):
-        fs.audit("no such file", prediction="y", explanation="leaf", time="day", every="month")
+    refused(
+        fs.errors.BadInput,
+        "every must be a number with",
+        fs.audit,
+        "no such file",
+        prediction="y",
+        explanation="leaf",
+        time="day",
+        every="month",
+    )
 
 
 def test_rows_of_weight_0_count_nowhere_and_weights_are_those_of_the_reference():
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     leaf, group, weight = rng.integers(0, 4, 400), rng.choice(list("pqrs"), 400), 1.0 * (rng.random(400) < 0.6)
     label = np.where((leaf % 2 == 0) ^ (rng.random(400) < np.where(group == "p", 0.5, 0.05)), "a", "b")
     frame = pd.DataFrame(
@@ -236,6 +245,13 @@ def test_rows_of_weight_0_count_nowhere_and_weights_are_those_of_the_reference()
         for each in [fs.evaluate(rows.y.tolist(), rows.leaf.tolist(), rows[["g"]], weights=rows.w.to_numpy())]
     ]
     assert memory[0] == memory[1] != []
-    with pytest.raises(BadInput, match=r"differ in weights \(w and none\)"):
-        fs.audit(frame, **told, weights="w", against=fs.audit(frame[:200], **told))
+    refused(
+        BadInput,
+        r"differ in weights \(w and none\)",
+        fs.audit,
+        frame,
+        **told,
+        weights="w",
+        against=fs.audit(frame[:200], **told),
+    )
     refused(BadInput, "named both for weights and for clusters", fs.audit, frame, **told, weights="w", clusters="w")

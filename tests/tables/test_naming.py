@@ -1,9 +1,9 @@
 """A log has no row numbers: rows are told by the columns that identify them, or by their own."""
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
@@ -11,7 +11,7 @@ from faithscope.report.summary import summarize
 from faithscope.tables.audit import audit
 from tables import engines
 
-RNG = np.random.default_rng(5)
+RNG = default_rng(5)
 ROWS = 80
 LOG = pd.DataFrame(
     {

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -23,8 +24,14 @@ def test_missing_weights_are_dropped_and_never_a_value():
     log = pd.DataFrame({"why": [1, 1, 2, 2], "yhat": [0, 0, 1, 1], "w": [1.0, 2.0, None, 1.0]})
     asked = {"prediction": "yhat", "explanation": "why", "kind": "keys", "weights": "w"}
     for nulls in ("error", "key"):
-        with pytest.raises(fs.errors.BadInput, match=r'[Ss]ay nulls="drop" \(--nulls drop\) to leave such rows out\.$'):
-            fs.audit(log, nulls=nulls, **asked)
+        refused(
+            fs.errors.BadInput,
+            r'[Ss]ay nulls="drop" \(--nulls drop\) to leave such rows out\.$',
+            fs.audit,
+            log,
+            nulls=nulls,
+            **asked,
+        )
     assert fs.audit(log, nulls="drop", **asked).consistency.n == 3
 
 
@@ -35,7 +42,7 @@ def key_and_y(keys, y, **how):
 
 @engines.EACH
 def test_several_outputs_add_up(engine):
-    outputs = np.column_stack([Y, np.random.default_rng(17).normal(size=ROWS), VALUES[:, 2]])
+    outputs = np.column_stack([Y, default_rng(17).normal(size=ROWS), VALUES[:, 2]])
     columns = {f"p_{j}": pa.array(outputs[:, j]) for j in range(3)}
     keys = np.round(VALUES[:, 1])
     how = engines.put(engine, "outputs", pa.table({"key": pa.array(keys), **columns}))
@@ -109,7 +116,7 @@ def test_missing_numbers_are_dropped_and_never_a_value():
 
 
 def test_a_spread_does_not_depend_on_the_scale_of_predictions():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     keys = rng.integers(0, 6, 200)
     y = keys + rng.normal(size=200)
     expected = key_and_y(keys, y, agreement="spread").consistency
@@ -121,7 +128,7 @@ def test_a_spread_does_not_depend_on_the_scale_of_predictions():
 
 @pytest.mark.parametrize("noise", [0.0, 2.0**-24])
 def test_a_small_spread_within_explanations_is_not_rounded_away(noise):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     keys = rng.integers(0, 6, 5000)
     y = np.array([120000.1, 250000.3, 310000.7, 99999.9, 180000.2, 420000.6])[keys] + noise * rng.integers(0, 9, 5000)
     gap = key_and_y(keys, y, agreement="spread").consistency.gap
@@ -130,7 +137,7 @@ def test_a_small_spread_within_explanations_is_not_rounded_away(noise):
     assert gap == pytest.approx(np.sqrt(2 * expected), rel=1e-9, abs=0.0)
 
 
-@pytest.mark.parametrize("y", [np.random.default_rng(0).normal(size=60), np.arange(60) * 7])
+@pytest.mark.parametrize("y", [default_rng(0).normal(size=60), np.arange(60) * 7])
 def test_numbers_without_an_agreement_are_told_of_it(y):
     with pytest.raises(BadInput, match=r"agreement=fs.Spread\(\) or fs.Close\(eps\), .* --agreement spread") as told:
         key_and_y([1, 2] * 30, y)

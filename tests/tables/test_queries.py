@@ -1,17 +1,17 @@
 """Logs that are queries: polars LazyFrames, DuckDB relations, Arrow datasets and readers."""
 
 import duckdb
-import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from refused import refused
 
-RANDOM = np.random.default_rng(3)
+RANDOM = default_rng(3)
 LOG = pa.table({"leaf": RANDOM.integers(0, 9, 300), "y": RANDOM.integers(0, 2, 300)})
 HOW = {"prediction": "y", "explanation": "leaf"}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
@@ -23,7 +24,7 @@ HOW = {"prediction": "answer", "explanation": "rationale", "kind": "reasons"}
 
 
 def _log(rows=240, seed=0):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     return pd.DataFrame(
         {
             "rationale": rng.choice(np.array(TEXTS, object), rows),
@@ -114,8 +115,11 @@ def test_what_cannot_be_asked_of_reasons_is_refused(options, message):
 
 def test_leakage_is_asked_of_reasons_with_words():
     log = _log()
-    with pytest.raises(WrongType, match="these explanations are keys of a log"):
-        fs.audit(log, prediction="answer", explanation="region").leakage()
+    refused(
+        WrongType,
+        "these explanations are keys of a log",
+        fs.audit(log, prediction="answer", explanation="region").leakage,
+    )
     numbers = log.assign(answer=(log["answer"] == "yes").astype(int))
     audited = fs.audit(numbers, **HOW)
     assert not noted(audited.consistency, "name a label")
@@ -134,7 +138,7 @@ def test_a_codebook_works_without_the_parser_of_python(monkeypatch):
 
 
 def test_numbers_are_measured_with_labels_masked_too():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     word, about = rng.choice(["good", "bad"], 200), rng.choice(["income", "debt"], 200)
     y = np.where(word == "good", 1.0, 0.0) + 0.1 * rng.integers(0, 3, 200)
     log = pd.DataFrame({"why": [f"{a} {b}" for a, b in zip(word, about, strict=True)], "y": y})

@@ -96,8 +96,14 @@ def test_logs_that_were_measured_in_other_ways_are_not_compared(other, what):
 
 def test_a_log_is_not_compared_with_itself(tmp_path):
     THIS.to_parquet(tmp_path / "this.parquet")
-    with pytest.raises(BadInput, match=r"share .*this\.parquet"):
-        fs.audit(tmp_path / "this.parquet", **HOW, against=tmp_path / "this.parquet")
+    refused(
+        BadInput,
+        r"share .*this\.parquet",
+        fs.audit,
+        tmp_path / "this.parquet",
+        **HOW,
+        against=tmp_path / "this.parquet",
+    )
 
 
 def weights(seed, names=("a", "b", "c"), rows=200):
@@ -127,7 +133,7 @@ def test_the_order_of_features_does_not_matter_to_a_difference(held, discretizer
         assert fs.audit(ours, **how, against=reference).reference.among["consistency"].value == 0
     moments = ours.assign(day=pd.Timestamp("2026-03-01"))
     windows = fs.audit(moments, **how, against=theirs, time="day").windows.among
-    assert [change.value for change in windows.compared.values()] == [0]
+    assert [change.value for change in windows.compared.values()] == pytest.approx([0], abs=1e-12)
 
 
 def test_a_feature_that_a_log_never_names_counts_0_there():
@@ -142,8 +148,14 @@ def test_a_feature_that_a_log_never_names_counts_0_there():
         audit = fs.audit(log(*ours), **how, against=log(*theirs)).reference
         full = fs.audit(log(*ours, zeros=True), **how, against=log(*theirs, zeros=True)).reference
         assert audit.among["consistency"] == full.among["consistency"]
-    with pytest.raises(BadInput, match=r"differ in features .none only in the log, c only in the reference"):
-        fs.audit(log(1, "c"), **{**how, "discretizer": "rank"}, against=log(2, ""))
+    refused(
+        BadInput,
+        r"differ in features .none only in the log, c only in the reference",
+        fs.audit,
+        log(1, "c"),
+        **{**how, "discretizer": "rank"},
+        against=log(2, ""),
+    )
 
 
 def test_other_features_are_not_compared():
@@ -152,8 +164,15 @@ def test_other_features_are_not_compared():
         return pd.DataFrame(rows).add_prefix("phi_").assign(y=labels)
 
     many = [f"f{j:02}" for j in range(12)]
-    with pytest.raises(BadInput, match="f11 only in the log, z only in the reference"):
-        fs.audit(log(many), prediction="y", explanation="phi_*", against=log([*many[:-1], "z"]))
+    refused(
+        BadInput,
+        "f11 only in the log, z only in the reference",
+        fs.audit,
+        log(many),
+        prediction="y",
+        explanation="phi_*",
+        against=log([*many[:-1], "z"]),
+    )
 
 
 def test_faults_of_the_reference_are_said_to_be_its_own():
@@ -166,8 +185,15 @@ def test_rows_without_a_group_or_a_moment_are_told_and_fractions_are_no_groups()
     notes = fs.audit(log, **HOW, nulls="drop", by="region").notes
     assert f"{(~known).sum()} rows are in no population by region: values missing" in notes
     assert f"{(~known).sum()} rows without a value of day left out" in fs.audit(log, **HOW, since="2026-03-01").notes
-    with pytest.raises(BadInput, match="400 different numbers, each of which would be a population: bin them"):
-        fs.audit(log, **HOW, by="share", nulls="drop")
+    refused(
+        BadInput,
+        "400 different numbers, each of which would be a population: bin them",
+        fs.audit,
+        log,
+        **HOW,
+        by="share",
+        nulls="drop",
+    )
 
 
 def test_rows_of_the_reference_that_were_left_out_are_told():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.notes import TOO_HIGH
@@ -9,7 +10,7 @@ from faithscope.tables import measured_log
 
 
 def log(n=600, seed=0):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     columns = {"leaf": rng.integers(0, 9, n), "yhat": rng.choice(["yes", "no"], n), "age": rng.normal(size=n)}
     return pd.DataFrame({**columns, "pay": rng.normal(size=n), "job": rng.choice(["a", "b", "c"], n)})
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.notes import NO_MERIT, RESTATE
 from faithscope.report.summary import summarize
 from tables import engines
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 N = 2_400
 YES = RNG.random(N) < 0.3
 LABELS = np.where(YES, "yes", "no")

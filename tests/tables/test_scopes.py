@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import WrongType
@@ -17,7 +18,7 @@ def test_two_texts_of_one_rule_are_one_explanation(agreement, clusters):
     if clusters and agreement == fs.Spread():
         clusters = None  # which is refused
     rules = ["a <= 1 and b > 2", "b > 2.0 and a <= 1 and a <= 7", "a <= 1", "a <= 1.0"]
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     texts, y, customers = rng.choice(rules, 60), rng.normal(size=60), np.arange(60) // 4
     one = np.where(np.isin(texts, rules[:2]), rules[0], rules[2])
     y = y if agreement else (y > 0).astype(int)
@@ -40,7 +41,7 @@ def test_a_condition_on_a_column_of_another_type_is_refused():
 
 
 def test_a_rule_may_speak_of_a_column_called_document_and_a_missing_document_leaves_a_note():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     log = pd.DataFrame({"document": rng.choice(["1", "2"], 60), "y": rng.integers(0, 2, 60)})
     rules = np.where(log.document == "1", 'document == "1"', 'document != "1"')
     found = audit(log.assign(rule=rules), prediction="y", explanation="rule").sufficiency
@@ -54,7 +55,7 @@ def test_a_rule_may_speak_of_a_column_called_document_and_a_missing_document_lea
 
 
 def test_groups_of_rules_are_those_of_memory_in_any_order_and_by_the_same_names():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     k = rng.integers(0, 4, 240)
     log = pd.DataFrame({"k": k, "y": rng.random(240) < 0.15 * k + 0.2, "g": rng.choice(["few", "many", "many"], 240)})
     log["rule"] = np.where(k > 2, "k > 2", np.where(k > 1, "k > 1", "k <= 1"))

@@ -4,9 +4,9 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
-import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from child import python
@@ -17,7 +17,7 @@ TEMPLATE = {"kind": "reasons", "discretizer": fs.Template(labels=["yes", "no"]),
 
 
 def frame(n=60, seed=0):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     reasons = rng.choice(["income too low", "too many loans", "short history"], n)
     return pd.DataFrame({"reason": reasons, "yhat": rng.choice(["no", "yes"], n), "text": "a letter"})
 

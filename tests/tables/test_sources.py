@@ -158,7 +158,7 @@ REFUSED = [
     (BadInput, {"discretizer": fs.Rank() | fs.Floor(1)}, "discretizes importances"),
     (BadInput, {"explanation": "leaf", "kind": "importances"}, "column 'leaf' holds string"),
     (BadInput, {"explanation": "leaf", "kind": "words"}, "Words are a column of lists; 'leaf' holds string"),
-    (BadInput, {"explanation": "leaf", "kind": "rules"}, "cannot be read at character 1"),
+    (BadInput, {"explanation": "leaf", "kind": "rules"}, "cannot be read: at character 1"),
     (BadInput, {"explanation": "leaf", "kind": "poems"}, "kind must be"),
     (BadInput, {"explanation": MIXED_KEYS, "kind": "rules"}, "sit in one column"),
     (BadInput, {"discretizer": fs.Delta()}, "discretizes counterfactuals"),
@@ -183,8 +183,8 @@ REFUSED = [
     # Numbers that are infinite or too large.
     (BadInput, {"explanation": ["far", "phi_b"], "nulls": "drop"}, "'far' holds an infinite number"),
     (BadInput, {"explanation": ["far", "phi_b"], "discretizer": fs.Rank()}, "'far' holds an infinite number"),
-    (BadInput, {"table": FRAME.assign(phi_a=1e300), "discretizer": fs.Floor(10)}, "have no 10 decimals to keep"),
-    (BadInput, {"table": FRAME.assign(phi_a=1e300), "discretizer": fs.Floor(10) | fs.Rank()}, "no 10 decimals to keep"),
+    (BadInput, {"table": FRAME.assign(phi_a=1e300), "discretizer": fs.Floor(10)}, "too large for Floor"),
+    (BadInput, {"table": FRAME.assign(phi_a=1e300), "discretizer": fs.Floor(10) | fs.Rank()}, "too large for Floor"),
     (BadInput, {"table": FRAME.assign(phi_a=2**60)}, "integers beyond"),
     (BadInput, {"table": FRAME.assign(phi_a=2**53 + 1), "discretizer": fs.Rank()}, "integers beyond"),
     (
@@ -318,12 +318,17 @@ def test_a_duckdb_file_is_only_ever_opened_to_be_read(tmp_path):
         own.register("frame", pa.Table.from_pandas(FRAME.drop(columns="nothing")))
         own.execute("CREATE TABLE log AS SELECT * FROM frame")
     for option in ("access_mode=read_write", "ACCESS_MODE=automatic", "read_only=False", "enable_external_access=true"):
-        with pytest.raises(BadInput, match=f"and nothing else: leave {option.partition('=')[0]} out"):
-            audit("log", connect=f"duckdb://{file}?{option}", **HOW)
+        refused(
+            BadInput,
+            f"and nothing else: leave {option.partition('=')[0]} out",
+            audit,
+            "log",
+            connect=f"duckdb://{file}?{option}",
+            **HOW,
+        )
     source = open_source("log", f"duckdb://{file}?threads=1")
     assert audit(source, **HOW).consistency.value == pytest.approx(EXPECTED.value)
-    with pytest.raises(duckdb.Error, match="read-only"):
-        source.table.get_backend().raw_sql("CREATE TABLE t AS SELECT 1")
+    refused(duckdb.Error, "read-only", source.table.get_backend().raw_sql, "CREATE TABLE t AS SELECT 1")
     refused(BadInput, "There is no DuckDB file", audit, "log", connect=f"duckdb://{tmp_path}/none.duckdb", **HOW)
     assert not (tmp_path / "none.duckdb").exists()
 
@@ -341,8 +346,15 @@ def test_nan_in_parquet_counts_through_any_connection_and_a_view_in_a_duckdb_fil
     connection = ibis.duckdb.from_connection(own)
     for log in (tmp_path / "log.parquet", own.table("log"), connection.table("log")):
         assert audit(log, **how).sufficiency == expected
-        with pytest.raises(BadInput, match=r"Values are missing \(null or NaN\)"):
-            audit(log, prediction="yhat", explanation="age", kind="keys")
+        refused(
+            BadInput,
+            r"Values are missing \(null or NaN\)",
+            audit,
+            log,
+            prediction="yhat",
+            explanation="age",
+            kind="keys",
+        )
         assert audit(log, **how, where="age > 30").sufficiency == audit(table, **how, where="age > 30").sufficiency
     own.close()
     refused(BadInput, "disabled by configuration", audit, "log", connect=f"duckdb://{tmp_path}/views.duckdb", **how)
@@ -350,8 +362,14 @@ def test_nan_in_parquet_counts_through_any_connection_and_a_view_in_a_duckdb_fil
 
 def test_other_databases_are_not_opened_here(tmp_path):
     for scheme in ("sqlite", "mysql", "snowflake", "md", "file", "bigquery"):
-        with pytest.raises(BadInput, match="Open any other database with Ibis, and pass its table"):
-            audit("log", connect=f"{scheme}://{tmp_path}/x.db", **HOW)
+        refused(
+            BadInput,
+            "Open any other database with Ibis, and pass its table",
+            audit,
+            "log",
+            connect=f"{scheme}://{tmp_path}/x.db",
+            **HOW,
+        )
     assert not list(tmp_path.iterdir())
 
 

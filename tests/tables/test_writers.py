@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from ibis.expr.types.core import Expr
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.errors import BadInput
@@ -18,7 +19,7 @@ from faithscope.tables.sources.source import open_source
 from refused import refused
 from tables import engines
 
-RNG = np.random.default_rng(3)
+RNG = default_rng(3)
 ROWS = 400
 LOG = pd.DataFrame(
     {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 from faithscope.testing import ReasonSystem
 from faithscope.testing.reasons import CLAUSES, WORDINGS
 from refused import refused
@@ -58,14 +58,19 @@ def test_every_wording_is_as_folding_leaves_it_and_no_two_facts_share_a_word_seq
             assert not any(plain in other for row in others for other in row), plain
 
 
-@pytest.mark.parametrize("detailed", [False, True])
-def test_the_codebook_finds_the_facts_of_every_wording(detailed):
-    facts = [(fact,) for fact in CLAUSES] + [(("payments", True), ("debt", True)), (("debt", False), ("income", False))]
-    cases = [(each, voice, closing) for each in facts for voice in range(WORDINGS) for closing in (False, True)]
-    system = ReasonSystem(details=detailed)
-    texts = [system._worded(each, voice, 0, closing=closing) for each, voice, closing in cases]
-    expected = [frozenset(f"{factor} {'for' if good else 'against'}" for factor, good in each) for each, _, _ in cases]
-    assert ReasonSystem().codebook(Reasons(texts)).values.tolist() == expected
+def test_the_codebook_finds_the_facts_of_every_wording():
+    for detailed in [False, True]:
+        facts = [(fact,) for fact in CLAUSES] + [
+            (("payments", True), ("debt", True)),
+            (("debt", False), ("income", False)),
+        ]
+        cases = [(each, voice, closing) for each in facts for voice in range(WORDINGS) for closing in (False, True)]
+        system = ReasonSystem(details=detailed)
+        texts = [system._worded(each, voice, 0, closing=closing) for each, voice, closing in cases]
+        expected = [
+            frozenset(f"{factor} {'for' if good else 'against'}" for factor, good in each) for each, _, _ in cases
+        ]
+        assert ReasonSystem().codebook(Reasons(texts)).values.tolist() == expected
 
 
 @given(systems())
@@ -87,22 +92,21 @@ def test_rules_are_measured_as_all_pairs_of_rows_say(system):
     assert by_pairs(system) == pytest.approx((system.truth.sufficiency, system.truth.necessity))
 
 
-@pytest.mark.parametrize("shortcut", [0.0, 0.2, 0.6, 1.0])
-def test_a_shortcut_of_strength_s_leaves_a_consistency_of_1_minus_s_plus_half_its_square(shortcut):
-    policy, decision = (ReasonSystem(says, shortcut=shortcut).truth for says in ("policy", "decision"))
-    assert (policy.codebook, policy.sufficiency) == pytest.approx((1 - shortcut + shortcut**2 / 2,) * 2)
-    # Facts that suit the decision are perfectly consistent, and no longer sufficient.
-    assert decision.codebook == pytest.approx(1)
-    assert (decision.sufficiency < 0.999) == (shortcut > 0)
+def test_a_shortcut_of_strength_s_leaves_a_consistency_of_1_minus_s_plus_half_its_square():
+    for shortcut in [0.0, 0.2, 0.6, 1.0]:
+        policy, decision = (ReasonSystem(says, shortcut=shortcut).truth for says in ("policy", "decision"))
+        assert (policy.codebook, policy.sufficiency) == pytest.approx((1 - shortcut + shortcut**2 / 2,) * 2)
+        # Facts that suit the decision are perfectly consistent, and no longer sufficient.
+        assert decision.codebook == pytest.approx(1)
+        assert (decision.sufficiency < 0.999) == (shortcut > 0)
 
 
 def drawn(n=1, **how):
     return ReasonSystem(**how).draw(n)
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
+def test_what_cannot_be_is_refused():
+    for call, told in [
         (lambda: drawn(says="truth"), "says must be one of 'policy'"),
         (lambda: drawn(says=["policy"]), "says must be one of 'policy'"),
         (lambda: drawn(shortcut=1.5), "shortcut must be a number from 0 to 1; got 1.5"),
@@ -113,7 +117,5 @@ def drawn(n=1, **how):
         (lambda: drawn(style=0.5), "several wordings to choose from: pass wordings=8"),
         (lambda: drawn(0), "n must be a whole number from 1 to 1000000"),
         (lambda: ReasonSystem(details=True).consistency_by(None), "details=False"),
-    ],
-)
-def test_what_cannot_be_is_refused(call, told):
-    refused(BadInput, told, call)
+    ]:
+        refused(BadInput, told, call)

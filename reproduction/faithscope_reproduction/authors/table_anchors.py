@@ -54,7 +54,7 @@ class ReleasedAnchors:
     @cached_property
     def pool(self) -> "Pool":
         """What all rows draw from."""
-        return Pool(Bins.learn(self.known, np.zeros(self.known.shape[1], bool)), self.model.predict, self.seed)
+        return Pool(Bins(self.known, *np.zeros((2, self.known.shape[1]), bool)), self.model.predict, self.seed)
 
     def explain(self, X: Any, *, progress: Callable[[int, int], None] | None = None) -> fs.Rules:
         """One rule per row; the rule without conditions if the first draws agree."""

@@ -11,8 +11,8 @@ from faithscope.agreements.base import Agreement, AgreementSums, GroupedRows, Sa
 from faithscope.agreements.numbers import Close, Spread, Tolerance
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.asking import noting
 from faithscope.inputs.checks import check_function
+from faithscope.inputs.models import noting
 
 _PAIRS = 2**20  # compared at once
 _LOOKED_AT = 8  # values whose pairs are compared both ways round
@@ -97,7 +97,7 @@ def to_agreement(given: Any) -> Agreement:
         return OwnAgreement(check_function(given, "agreement", "a", "b"))
     if isinstance(given, str):
         return from_word(given)
-    hint = f"{given.__name__}(...)" if isinstance(given, type) and issubclass(given, Agreement) else repr(given)
+    hint = f"{given.__name__}(...)" if isinstance(given, type) else repr(given)
     raise WrongType(
         f"agreement={hint} cannot be applied: pass fs.Spread(), fs.Close(eps), fs.Tolerance(eps), or a function of two "
         "arrays."

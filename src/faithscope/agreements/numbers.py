@@ -26,12 +26,13 @@ class _ByDistance(Agreement):
     eps: float
 
     def __post_init__(self) -> None:
-        if not is_real(self.eps) or not 0 < self.eps < 1e308:
+        eps = self.eps.item() if isinstance(self.eps, np.generic) else self.eps  # single precision ends below
+        if not is_real(eps) or not 0 < eps < 1e308:
             name = type(self).__name__
             raise BadInput(
                 f"{name}'s eps must be a positive number, in the units of the predictions; got {self.eps!r}."
             )
-        object.__setattr__(self, "eps", float(self.eps))
+        object.__setattr__(self, "eps", float(eps))
 
 
 @dataclass(frozen=True)
@@ -324,8 +325,7 @@ def scaled(values: Floats) -> tuple[Floats, float]:
     The unit is a power of two, so that nothing is rounded.
     """
     columns = values.reshape(len(values), math.prod(values.shape[1:]))  # also of no rows
-    ends = [(float(column.min()), float(column.max())) for column in columns.T] if columns.size else []
-    half = max((high / 2 - low / 2 for low, high in ends), default=0.0)
+    half = float((columns.max(axis=0) / 2 - columns.min(axis=0) / 2).max()) if columns.size else 0.0
     unit = math.ldexp(0.5, math.frexp(half)[1]) if half > 0 else 1.0
     return np.divide(columns, unit, dtype=np.float64), unit
 

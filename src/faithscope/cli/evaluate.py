@@ -8,7 +8,7 @@ from typer import Option
 from faithscope.agreements import from_word
 from faithscope.cli.options import CacheFolder, grouped
 from faithscope.cli.outcome import Measured, Outcome, tell
-from faithscope.cli.rows import column, populations, read_rows, without_columns
+from faithscope.cli.rows import column, read_rows, without_columns
 from faithscope.errors import UnknownName
 from faithscope.evaluation.outputs import OUTPUTS
 from faithscope.inputs.checks import check_word
@@ -66,7 +66,7 @@ def evaluate(
         explainers,
         without_columns(rows, drop or []),
         discretizer=to_choice(discretize),
-        by=None if by is None else populations(rows, by),
+        by=None if by is None else column(rows, by),
         seed=seed,
         cache=cache,
         agreement=None if agreement is None else from_word(agreement),

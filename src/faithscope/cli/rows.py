@@ -1,15 +1,12 @@
-"""The rows that a command measures: a Parquet or CSV file, its columns, and the populations that one of them names."""
+"""The rows that a command measures: a Parquet or CSV file, its columns, which are found by their names."""
 
 from pathlib import Path
 from typing import Any
-
-import typer
 
 from faithscope.errors import BadInput, TooLarge, UnknownName
 from faithscope.inputs.hints import hint
 from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import need
-from faithscope.visible import visible
 
 _TEXTS = ("string", "large_string", "string_view", "binary", "large_binary")
 
@@ -38,21 +35,6 @@ def read_rows(path: Path) -> Any:
 def without_columns(rows: Any, names: list[str]) -> Any:
     """The rows without these columns, each of which they must have."""
     return rows.drop(columns=[name for name in names if column(rows, name) is not None])
-
-
-def populations(rows: Any, name: str) -> Any:
-    """The population of each row by a column; rows without a value form their own population, and a line says so."""
-    from faithscope.explanations.base import readable, several
-
-    groups = column(rows, name)
-    missing = groups.isna()
-    if not missing.any():
-        return groups
-    known = groups[~missing].map(readable)
-    own = "missing" if "missing" not in set(known) else "(missing)"
-    having = several(int(missing.sum()), "row has", "rows have")
-    typer.echo(f"{having} no {visible(name)}: population {own!r}.", err=True)
-    return known.astype(object).reindex(groups.index, fill_value=own)
 
 
 def column(rows: Any, name: str) -> Any:

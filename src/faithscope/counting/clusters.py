@@ -9,7 +9,6 @@ out. Without a row of any group, the terms of a group lose it as a witness; with
 the group is one row smaller.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,9 +17,10 @@ import numpy as np
 
 from faithscope.agreements import GroupedRows, Same, Spread, scaled
 from faithscope.agreements.base import AgreementSums
+from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import numbered_pairs, sums
-from faithscope.counting.leave_out import Asking, ClusterTotals, LeftOut, Parts, Sums, Units, parts_left_out, ratio
+from faithscope.counting.leave_out import ClusterTotals, LeftOut, Parts, Sums, Units, parts_left_out, ratio
 from faithscope.counting.moments import (
     Moments,
     SpreadCounts,
@@ -30,7 +30,6 @@ from faithscope.counting.moments import (
     summed,
     whole,
 )
-from faithscope.counting.profile import LabelPairs
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.grouping import group as grouped
@@ -68,32 +67,6 @@ def in_quarters(sample: Sample) -> Sample:
     return replace(sample, labels=np.floor(4 * middle).astype(np.int64)[place], agreement=Same())
 
 
-class Asked(NamedTuple):
-    """What the rows that ask are told.
-
-    Attributes
-    ----------
-    sums : Sums
-        Of their terms, of those that are silent, and of their weight.
-    left_out : LeftOut
-        The same without each unit of all rows.
-    units : float
-        How many units ask: rows, or clusters.
-    good : float
-        As how many units of the same weight they are, if one that was missed may weigh as much as the heaviest.
-    chance : float or None
-        How much they agree with any row of another unit; None if there is none.
-    chance_left_out : (k,) array
-    """
-
-    sums: Sums
-    left_out: LeftOut
-    units: float
-    good: float
-    chance: float | None
-    chance_left_out: Floats
-
-
 @dataclass(frozen=True, eq=False)
 class Kinds:
     """Rows that count alike, as one entry each; of clustered rows, each compared with rows of other clusters only.
@@ -105,6 +78,8 @@ class Kinds:
 
     Attributes
     ----------
+    sample : Sample
+        The rows; or, if rows were counted before, a row of each kind.
     code, value, group : (k,) arrays
         The explanation, the prediction and the group of each, by number.
     rows : (k,) array
@@ -114,10 +89,13 @@ class Kinds:
     cluster : (k,) array or None
     answers : (k,) array of bool, optional
         Which of them answer; by default all do.
+    first : (explanations,) array
+        A row of the sample with each explanation.
     moments : Moments, optional
         Of one row each, for `Spread`.
     """
 
+    sample: Sample
     code: Ints
     value: Ints
     group: Ints
@@ -126,14 +104,14 @@ class Kinds:
     times: Ints
     cluster: Ints | None
     sums: AgreementSums
-    itself: float
+    first: Ints
     answers: Bools | None = None
     moments: Moments | None = None
 
     @classmethod
     def of(cls, sample: Sample, group: Ints | None = None, rows: Ints | None = None) -> "Kinds":
         """The rows of a sample, of these groups, or each as a kind of its own; `rows` are how many each stands for."""
-        code, value, clusters = sample.explanations.group()[0], sample.numbered_labels[1], sample.clusters
+        (code, known), value, clusters = sample.explanations.group(), sample.numbered_labels[1], sample.clusters
         times, mine = np.ones(sample.n, np.int64), np.zeros(sample.n, np.int64)
         first: Any = slice(None)
         if group is not None:
@@ -147,9 +125,13 @@ class Kinds:
             code, value, clusters = code[first], value[first], None if clusters is None else clusters[first]
         weight, kernel = sample.weight[first], sample.agreement.over(sample.values)
         each, lots = (weight, times) if clusters is None else (weight * times, np.ones(len(times), np.int64))
-        itself = sample.agreement.itself
         moments = moments_of(sample)[:, first] if isinstance(sample.agreement, Spread) else None
-        return cls(code, value, mine, times, each, lots, clusters, kernel, itself, None, moments)
+        return cls(sample, code, value, mine, times, each, lots, clusters, kernel, known, None, moments)
+
+    @cached_property
+    def source(self) -> Explanations:
+        """The different explanations."""
+        return self.sample.explanations.take(self.first)
 
     @cached_property
     def mass(self) -> Floats:
@@ -177,7 +159,7 @@ class Kinds:
     def _others(self, mass: Floats, own: Floats) -> Floats:
         """Per kind, the weight of rows of other units with its explanation, each by its agreement."""
         whole, part = self.cells
-        mine = self.itself * own if part is None else part.agreeing(self.sums, mass)
+        mine = self.sample.agreement.itself * own if part is None else part.agreeing(self.sums, mass)
         return np.maximum(whole.agreeing(self.sums, mass) - mine, 0.0)  # not below 0 by rounding
 
     @cached_property
@@ -185,54 +167,68 @@ class Kinds:
         """Per kind, the weight of rows of other units that answer, each by its agreement."""
         return self._others(self.answering * self.times, self.answering)
 
-    def parts(self, asks: Bools | None = None) -> Parts:
-        """The parts of explanations if these kinds ask, or if all do."""
-        all_ask = asks is None and self.answers is None
-        mine = self.each if asks is None else self.each * asks
+    @cached_property
+    def parts(self) -> Parts:
+        """The parts of explanations if all rows ask: in order of the rows, if each is a kind and has no cluster."""
+        return self.asking(self.each)
+
+    def asking(self, mine: Floats) -> Parts:
+        """The parts of explanations if a row of each kind asks by this weight: its own, or 0."""
         own, agreeing, rows, unit = self.answering, self.agreeing, self.times, None
-        answered, (code, part) = agreeing if all_ask else self._others(mine * rows, mine), self.part
+        code, part = self.part
+        answered = agreeing if mine is own else self._others(mine * rows, mine)  # all ask, and all answer
         if self.cluster is not None:
             unit, rows = np.empty(len(code), np.int64), np.ones(len(code), np.int64)
             unit[part] = self.cluster
-            sides = [(mine, agreeing)] if all_ask else [(mine, agreeing), (own, answered)]
-            weighed = [(sums(part, mass), sums(part, mass * each)) for mass, each in sides]
-            (mine, agreeing), (own, answered) = ((mass, ratio(pairs, mass)) for mass, pairs in (weighed * 2)[:2])
-
-        several = bool((rows > 1).any())
+            sides = [(sums(part, mass), mass * alike) for mass, alike in ((mine, agreeing), (own, answered))]
+            (mine, agreeing), (own, answered) = ((mass, ratio(sums(part, pairs), mass)) for mass, pairs in sides)
 
         def total(column: Array) -> Floats:
-            return sums(code, rows * column if several else column)[code]
+            return sums(code, rows * column)[code]
 
-        weight, square, pairs = total(own), total(mine * own), total(mine * agreeing)
-        if all_ask:
-            return Parts(total(np.ones(len(own))), weight, square, pairs, agreeing, own, rows, unit)
         asker, witness = mine > 0, own > 0
         askers, witnesses, both = total(asker), total(witness), total(asker & witness)
         met = askers * witnesses - both
         left = (askers - asker) * (witnesses - witness) - both + (asker & witness)
-        asking = Asking(total(mine), mine, answered, met, left)
-        return Parts(met, weight, square, pairs, agreeing, own, rows, unit, asking)
+        pairs = total(mine * own), total(mine * agreeing)
+        return Parts(total(mine), total(own), *pairs, mine, own, agreeing, answered, met, left, rows, unit)
 
     @cached_property
     def everybody(self) -> "Kinds":
         """The same as if all rows had one explanation."""
         return replace(self, code=np.zeros(len(self.code), np.int64))
 
-    def asked(self, asks: Bools) -> Asked:
-        """The share of the kinds that ask."""
-        total, left_out = parts_left_out(self.parts(asks))
-        chances, by_chance = parts_left_out(self.everybody.parts(asks))
-        mine, heaviest, times = self.each * asks, self.each, self.times
-        if self.cluster is not None:
-            mine, heaviest = (np.bincount(self.cluster, column).astype(np.float64) for column in (mine, self.each))
-            times = np.ones(len(mine), np.int64)
+    def coverage(self, asks: Bools) -> Coverage:
+        """What is counted of the kinds that ask: these as given, and all that answer as covered."""
+        mine, sample = self.each * asks, self.sample
+        total, left_out = parts_left_out(self.asking(mine))
+        chances, by_chance = parts_left_out(self.everybody.asking(mine))
         chance = None if chances.silent > 0 else chances.agreeing / chances.total
-        good = total.total / float(heaviest.max())
-        units = float(np.sum(times[mine > 0]))
-        left_out = replace(left_out, reach=self._reach(asks) / float(heaviest.max()))
-        return Asked(total, left_out, units, good, chance, by_chance.value)
+        explanation, label, cell = numbered_pairs(self.code, self.value)
+        covered = np.bincount(cell, self.rows * (self.answering > 0)).astype(np.int64)
+        tables = explanation, label, covered, covered, 0 * covered
+        counts = Counts(self.source, sample.numbered_labels[0], *tables, agreement=sample.agreement)
+        masses = None if (self.mass == self.rows).all() else (self.mass * asks, self.mass**2 / self.rows * asks)
+        clusters = ClusterTotals.of(Units(self.mass * asks, self.cluster), chance)
+        counts = counts.of_askers(cell, self.rows * asks, 0 * self.rows, masses, clusters)
+        heaviest = float(Units(self.each, self.cluster).mass.max())
+        effective = counts.effective_n * heaviest / total.total
+        left_out = replace(left_out, reach=self._reach(asks) / heaviest, heaviest=effective)
+        spread = self.spread(total, left_out, asks)
+        asking = Units(mine, self.cluster).mass > 0
+        many = int(np.sum(asking)) if self.cluster is not None else int(self.times @ asking)
+        return Coverage(
+            counts,
+            self.code,
+            np.ones(len(asks), bool),
+            left_out=left_out if many > 1 or spread is not None else None,
+            sums=total,
+            spread=spread,
+            chance=chance,
+            chance_left_out=by_chance.value,
+        )
 
-    def spread(self, total: Sums, left_out: LeftOut, unit: float, asks: Bools | None = None) -> SpreadCounts | None:
+    def spread(self, total: Sums, left_out: LeftOut, asks: Bools | None = None) -> SpreadCounts | None:
         """W of the kinds that ask, S of those that answer and T of all, with all rows and without each."""
         if self.moments is None:
             return None
@@ -245,7 +241,9 @@ class Kinds:
         left = silent - one * alone + other * pair
         every = one[:, np.repeat(np.arange(len(self.code)), self.rows)]
         asking = None if asks is None else self.each * asks
-        return spread_of(total, left_out, every, (silent, left), whole(held) - one, unit, asking)
+        return spread_of(
+            total, left_out, every, (silent, left), whole(held) - one, scaled(self.sample.values)[1], asking
+        )
 
     def _reach(self, asks: Bools) -> float:
         """How much of the weight that asks leans on a unit that answers, of the few on which most does.
@@ -267,27 +265,7 @@ class Kinds:
         most = np.repeat(leaning[order], np.minimum(times[order], _FEW))[:_FEW]
         return float(most.sum() / _FEW)
 
-
-@dataclass(frozen=True, eq=False)
-class Strangers:
-    """Rows with the same explanation, each compared with rows of other clusters; every row is one if there are none."""
-
-    sample: Sample
-
-    @cached_property
-    def kinds(self) -> Kinds:
-        """Each row as one."""
-        return Kinds.of(self.sample)
-
-    @cached_property
-    def parts(self) -> Parts:
-        """The rows of each explanation, by cluster: in order of the rows, if every row is a cluster."""
-        return self.kinds.parts()
-
-    @property
-    def part(self) -> tuple[Ints, Ints]:
-        """The explanation of each part, and the part of each row."""
-        return self.kinds.part
+    # Of rows, each of which is a kind of its own:
 
     def shares(self) -> tuple[Floats, Bools]:
         """Per row, the share of the other rows with its explanation that agree, and whether there are any.
@@ -295,7 +273,7 @@ class Strangers:
         Rows of one cluster have the mean of theirs.
         """
         parts, part = self.parts, self.part[1]
-        checked = parts.size > 1
+        checked = parts.met > 0
         return ratio(parts.agreeing, np.where(checked, parts.weight - parts.own, 0))[part], checked[part]
 
     @property
@@ -307,7 +285,7 @@ class Strangers:
         explanation, part = self.part
         parts, largest = self.parts, np.zeros(len(explanation))
         np.maximum.at(largest, explanation, parts.own)
-        return (parts.weight - parts.own)[part], self.kinds.agreeing, largest[explanation][part]
+        return (parts.weight - parts.own)[part], self.agreeing, largest[explanation][part]
 
     def sizes_apart(self) -> float:
         """How many standard errors agreement by rows is from agreement by clusters, each of which counts once.
@@ -315,24 +293,25 @@ class Strangers:
         The two are equal in the mean if the size of a cluster says nothing of its predictions, given the explanation.
         Explanations of two clusters have one pair, whose weight says nothing.
         """
-        parts = self.parts
-        alike = replace(self.sample, weights=self.sample.weight / parts.own[self.part[1]])
-        shares = [ratio(each.pairs, each.weight**2 - each.square) for each in (parts, Strangers(alike).parts)]
-        apart = np.where(parts.size > 2, parts.weight * (shares[0] - shares[1]), 0.0)  # of the part's explanation
-        error = float(np.sqrt(np.sum(apart**2 / parts.size)))
-        return 0.0 if error <= 1e-9 * parts.own.sum() else float(np.sum(apart / parts.size)) / error
+        parts, explanation = self.parts, self.part[0]
+        alike = replace(self, each=self.each / parts.own[self.part[1]]).parts
+        shares = [ratio(each.pairs, each.weight**2 - each.square) for each in (parts, alike)]
+        apart = np.where(parts.left > 0, parts.weight * (shares[0] - shares[1]), 0.0)  # of the part's explanation
+        size = np.bincount(explanation)[explanation]
+        error = float(np.sqrt(np.sum(apart**2 / size)))
+        return 0.0 if error <= 1e-9 * parts.own.sum() else float(np.sum(apart / size)) / error
 
     @property
     def told_apart(self) -> int:
         """Number of rows whose explanation is of more than two clusters."""
-        return int((self.parts.size > 2)[self.part[1]].sum())
+        return int((self.parts.left > 0)[self.part[1]].sum())
 
     def sizes_by_label(self) -> Floats:
         """How many standard errors each label's share of a cluster goes with the size of the cluster."""
-        assert self.sample.clusters is not None
-        size = sums(self.sample.clusters, self.sample.weight)
-        cluster, label, cell = numbered_pairs(self.sample.clusters, self.sample.numbered_labels[1])
-        share, more = sums(cell, self.sample.weight) / size[cluster], size - size.mean()
+        assert self.cluster is not None
+        size = sums(self.cluster, self.each)
+        cluster, label, cell = numbered_pairs(self.cluster, self.value)
+        share, more = sums(cell, self.each) / size[cluster], size - size.mean()
         mean = np.bincount(label, share) / len(size)
         squares = np.bincount(label, more[cluster] ** 2 * share * (share - 2 * mean[label])) + mean**2 * (more @ more)
         error = np.sqrt(np.maximum(squares, 0.0))
@@ -340,52 +319,21 @@ class Strangers:
 
     def totals(self) -> ClusterTotals | None:
         """Of all rows, whatever their explanations."""
-        units, chance, kinds = Units.of(self.sample), None, self.kinds
+        units, chance = Units(self.each, self.cluster), None
         if len(units.mass) > 1 and units.clusters is not None:
-            everybody = kinds.sums.among_all(sums(kinds.value, units.weight))[0][kinds.value]
-            own = Cells.of(units.clusters, kinds.value).agreeing(kinds.sums, units.weight)
+            everybody = self.sums.among_all(sums(self.value, units.weight))[0][self.value]
+            own = Cells.of(units.clusters, self.value).agreeing(self.sums, units.weight)
             pairs = units.mass.sum() ** 2 - units.mass @ units.mass
             chance = min(1.0, float(units.weight @ np.maximum(everybody - own, 0.0) / pairs))
         return ClusterTotals.of(units, chance)
 
 
-def counts_beside(kinds: Kinds, asks: Bools, asked: Asked, labels: Sequence[Any], source: Explanations) -> Counts:
-    """Counts of the rows that ask, as given, and of all rows with their explanations, as covered.
-
-    Parameters
-    ----------
-    labels : sequence
-        The different predictions.
-    source : Explanations
-        The different explanations.
-    """
-    explanation, label, cell = numbered_pairs(kinds.code, kinds.value)
-    answering = kinds.rows if kinds.answers is None else kinds.rows * kinds.answers
-    covered = np.bincount(cell, answering).astype(np.int64)
-    counts = Counts(source, labels, explanation, label, covered, covered, 0 * covered)
-    masses = None if (kinds.mass == kinds.rows).all() else (kinds.mass * asks, kinds.mass**2 / kinds.rows * asks)
-    clusters = ClusterTotals.of(Units(kinds.mass * asks, kinds.cluster), asked.chance)
-    return counts.of_askers(cell, kinds.rows * asks, 0 * kinds.rows, masses, clusters)
-
-
-def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut, Ints, Floats, LabelPairs | None]:
-    """Spread among rows with the same explanation; of rows that count alike in closed form.
-
-    Returns
-    -------
-    SpreadCounts, LeftOut
-        With all rows, and without each.
-    sizes, pairs : (explanations,) arrays
-        Rows with each explanation, and the weight of their pairs, by half the squared distance.
-    LabelPairs
-        How far any two rows are apart; None if rows are weighted.
-    """
+def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut]:
+    """Spread among rows with the same explanation, with all rows and without each."""
     if sample.weights is None:
-        return spread_of_plain_rows(sample)
+        return spread_of_plain_rows(sample)[:2]
     kinds = Kinds.of(sample)
-    parts = kinds.parts()
-    total, left_out = parts_left_out(parts)
-    spread = kinds.spread(total, left_out, scaled(sample.labels)[1])
+    total, left_out = parts_left_out(kinds.parts)
+    spread = kinds.spread(total, left_out)
     assert spread is not None
-    first = sample.explanations.group()[1]
-    return spread, left_out, np.asarray(parts.size)[first], np.asarray(parts.pairs)[first], None
+    return spread, left_out

@@ -8,14 +8,16 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.cover import Asked
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts
-from faithscope.counting.terms import GapSums, NecessityTerms
-from faithscope.explanations.base import Explanations
+from faithscope.counting.terms import GapSums
 from faithscope.inputs.array_types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Counts of the rows that explanations cover, and what the interval needs in addition."""
+    """Counts of the rows that explanations cover, and what the interval needs in addition.
+
+    Those of necessity are the same of its own terms: of rows with a prediction, whom the explanation of one covers.
+    """
 
     counts: Counts
     codes: Ints  # the explanation of each row, among the distinct ones
@@ -24,43 +26,17 @@ class Coverage:
     left_out: LeftOut | None = None  # None for a single row, and if no interval was asked for
     block: Ints | None = None  # the block of each row; None if single rows were left out
     alike: bool = True  # whether every other explainer of these rows has the same blocks
-    sums: Sums | None = None  # the sums of weighted terms; None if rows are not weighted: counts give them
+    sums: Sums | None = None  # the sums of terms; None if they are those of sufficiency, which counts give
     spread: SpreadCounts | None = None  # of `Spread`
     asked: Asked | None = None  # the pairs of which it is known whether one covers the other; None if all are
-    necessity: "NecessityCounts | None" = None  # if it was counted in the same pass
-    strangers: Floats | None = None  # of clustered rows, (3, n): as `Strangers.met`
-    chance: float | None = None  # of rows that ask beside everybody: their agreement with any row
-    chance_left_out: Floats | None = None  # the same without each block; None if all rows ask
+    necessity: "Coverage | None" = None  # if it was counted in the same pass
+    strangers: Floats | None = None  # of clustered rows, (3, n): as `Kinds.met`
+    chance: float | None = (
+        None  # if it does not follow from counts: of necessity, and of rows that ask beside everybody
+    )
+    chance_left_out: Floats | None = None  # the same without each row or block
     further: int = 0  # rows that were looked at without their predictions, and that the sample lacks
-
-
-@dataclass(frozen=True, eq=False)
-class NecessityCounts:
-    """The terms of necessity, the counts behind them, and which rows were left out together.
-
-    Attributes
-    ----------
-    counts : Counts
-    terms : NecessityTerms
-    own : (n,) array of bool
-        Whether each row is covered by its own explanation.
-    idle : tuple of str
-        Conditions that hold on no row.
-    block : (n,) array or None
-        The block of each row; None if single rows were left out.
-    alike : bool
-        Whether every other explainer of these rows has the same blocks.
-    others : (n,) array or None
-        Of numbers, the weight of the other rows, each by its agreement with the row.
-    """
-
-    counts: Counts
-    terms: NecessityTerms
-    own: Bools
-    idle: tuple[str, ...] = ()
-    block: Ints | None = None
-    alike: bool = True
-    others: Floats | None = None
+    others: Floats | None = None  # of numbers and necessity, per row the weight of the others, each by its agreement
 
 
 class Encoded(NamedTuple):
@@ -68,25 +44,14 @@ class Encoded(NamedTuple):
 
     Attributes
     ----------
+    counts : Counts
     sums : GapSums
-    explanations : Explanations
-        The distinct ones, by number.
-    labels : tuple
-        The distinct predictions; empty for numbers.
     both : (k,) array of bool
         Whether some row with each explanation can be tested.
     tables : LabelCells or NumberTable
-    n, missed : int
-        Rows, and those that their own explanation does not cover.
-    effective_n : float
-        As how many independent rows that count alike they are.
     """
 
+    counts: Counts
     sums: GapSums
-    explanations: Explanations
-    labels: tuple[object, ...]
     both: Bools
     tables: LabelCells | NumberTable
-    n: int
-    missed: int
-    effective_n: float

@@ -18,7 +18,7 @@ from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.chunks import over_chunks, rows_at, sort_in_place
+from faithscope.inputs.chunks import rows_at
 from faithscope.inputs.labels import to_labels
 from faithscope.readers import as_explanations
 from faithscope.relations import Beside, Relation, Same
@@ -256,9 +256,10 @@ class Counts(CountsRows):
 
     def profile(self) -> Profile:
         """These counts without explanations and labels: small, and enough for most statistics."""
-        known: Profile | None = self.__dict__.get("_profile")
-        if known is not None:
-            return known
+        return self._profile
+
+    @cached_property
+    def _profile(self) -> Profile:
         numbers, some_missed = self.agreement.of_numbers, bool(self.missed.any())
         # Nearly all rows may have an explanation that covers no other row: these become a single entry. Cells that no
         # row was given have no terms, and with many labels most cells are such.
@@ -302,9 +303,7 @@ class Counts(CountsRows):
             sums = (np.maximum(part - 1, 0.0) for part in self.agreement_sums.among_all(rows))
             pairs = LabelPairs.of(rows, *sums)
         tables = put_together(single, *columns)
-        known = Profile(*tables, per_label, self.distinct, modal, self.relation, labels, pairs, self.agreement)
-        self.__dict__["_profile"] = known
-        return known
+        return Profile(*tables, per_label, self.distinct, modal, self.relation, labels, pairs, self.agreement)
 
 
 def count(explanations: Any, predictions: Any, *, weights: Any = None, agreement: Any = None) -> Counts:
@@ -343,7 +342,7 @@ def count_rows(sample: Sample) -> Counts:
     codes, first = explanations.group()
     names, numbers = sample.numbered_labels
     cells, given = tabulate(codes, numbers, len(first), len(names))
-    explanation, label = split_cells(cells, len(names))
+    explanation, label = np.divmod(cells, max(1, len(names)))
     # A second copy of nearly all rows would double the memory: keep a reference if no caller can change them.
     lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
@@ -364,20 +363,9 @@ def tabulate(codes: Ints, numbers: Ints, groups: int, labels: int) -> tuple[Ints
         table = np.bincount(cells, minlength=groups * labels)
         occupied = np.flatnonzero(table)
         return occupied, table[occupied]
-    sort_in_place(cells)
+    cells.sort()
     first = np.flatnonzero(np.diff(cells, prepend=-1))
     return cells[first], np.diff(first, append=len(cells))
-
-
-def split_cells(cells: Ints, labels: int) -> tuple[Ints, Ints]:
-    """The explanation and the label of each cell."""
-    explanation, label = np.empty_like(cells), np.empty_like(cells)
-
-    def fill(start: int, stop: int) -> None:
-        np.divmod(cells[start:stop], max(1, labels), out=(explanation[start:stop], label[start:stop]))
-
-    over_chunks(fill, len(cells), 3)
-    return explanation, label
 
 
 def _places(names: Sequence[Any], among: Sequence[Any]) -> Ints:

@@ -1,7 +1,6 @@
 """Bitmaps of the rows that explanations cover: one bit per row, so that one AND or bit count treats 64 rows."""
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -36,65 +35,66 @@ def over_batches(
 
     The parts that hold on no row are added to `idle`.
     """
-    words, rows = layout.width, len(layout.segment)
-    if isinstance(cover, Parts):
-        count = len(cover.parts) + 1
-        asked = f"Bitmaps of {count - 1:,} conditions over {rows:,} rows"
-        need(8 * count * words, asked, "sample rows, or explanations")
-        # One bitmap per part; bitmap 0 holds every row, and part k has bitmap k + 1.
-        if cover.postings is not None:
-            which, held = cover.postings
-            parts = layout.pack_pairs(which + 1, held, count)
-        else:
-            parts = np.empty((count, words), np.uint64)
-            masks, at_once = cover.masks(layout.source), max(1, _PACKED // max(1, 64 * words))
-
-            def pack(numbered: list[tuple[int, Bools]]) -> tuple[list[int], Bits]:
-                arranged = np.stack([mask for _, mask in numbered])
-                return [1 + number for number, _ in numbered], layout.pack(arranged)
-
-            some = (list(islice(masks, at_once)) for _ in range(0, count - 1, at_once))
-            for numbers, packed in in_threads(pack, some):
-                parts[numbers] = packed
-        parts[0] = layout.everybody
-        if idle is not None:
-            idle += [str(cover.parts[number]) for number in np.flatnonzero(~parts[1:].any(axis=1))]
-        sizes = np.array([len(parts) for parts in cover.lists], np.int64)
-        begins = np.cumsum(sizes) - sizes
-        listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
-    step = max(1, min(most, _AT_A_TIME // max(1, words)))
+    step = max(1, min(most, _AT_A_TIME // max(1, layout.width)))
+    made = _conjunctions(cover, layout, idle) if isinstance(cover, Parts) else _masked(cover, layout)
 
     def batch(start: int) -> T:
-        stop = min(start + step, explanations)
-        if isinstance(cover, Parts):
-            size, begin = sizes[start:stop], begins[start:stop]
-            # Part 0 holds on every row: it is the first part of an explanation without conditions.
-            first = np.where(size > 0, listed[np.minimum(begin, len(listed) - 1)], 0) if len(listed) else size
-            bits = parts[first]
-            for place in range(1, int(size.max(initial=0))):
-                longer = np.flatnonzero(size > place)
-                if len(longer) == len(size):
-                    bits &= parts[listed[begin + place]]
-                else:
-                    bits[longer] &= parts[listed[begin[longer] + place]]
-        elif cover.pairs is not None:
-            which, held = cover.pairs  # pairs (explanation, row) that ascend by explanation
-            part = slice(*np.searchsorted(which, [start, stop]))
-            bits = layout.pack_pairs(which[part] - start, held[part], stop - start)
-        else:
-            masks = (mask(a, min(a + cells, stop)) for a in range(start, stop, cells))
-            bits = np.concatenate([layout.pack(each) for each in masks])
-        return work(start, bits)
+        return work(start, made(start, min(start + step, explanations)))
 
-    threads, cells = True, max(1, _MASK_CELLS // max(1, rows))
-    if isinstance(cover, Blocks):
-        threads = cover.threads
-        if cover.pairs is None:
-            mask = cover.masks(layout.source)
+    starts = range(0, explanations, step)
+    several = len(starts) > 1 and (isinstance(cover, Parts) or cover.threads)
     # Small products gain nothing from BLAS's own threads, and those of several callers block each other.
-    with one_blas_thread() if isinstance(cover, Blocks) else nullcontext():
-        starts = range(0, explanations, step)
-        yield from in_threads(batch, starts) if threads and len(starts) > 1 else map(batch, starts)
+    with one_blas_thread():
+        yield from in_threads(batch, starts) if several else map(batch, starts)
+
+
+def _masked(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
+    """The bitmaps of explanations from start to stop, from masks."""
+    mask, cells = cover.masks(layout.source), max(1, _MASK_CELLS // max(1, len(layout.segment)))
+    return lambda start, stop: np.concatenate(
+        [layout.pack(mask(a, min(a + cells, stop))) for a in range(start, stop, cells)]
+    )
+
+
+def _conjunctions(cover: Parts, layout: Layout, idle: list[str] | None) -> Callable[[int, int], Bits]:
+    """The same from one bitmap per part; bitmap 0 holds every row, and part k has bitmap k + 1."""
+    count, rows = len(cover.parts) + 1, len(layout.segment)
+    asked = f"Bitmaps of {count - 1:,} conditions over {rows:,} rows"
+    need(8 * count * layout.width, asked, "sample rows, or explanations")
+    if cover.postings is not None:
+        which, held = cover.postings
+        parts = layout.pack_pairs(which + 1, held, count)
+    else:
+        parts = np.empty((count, layout.width), np.uint64)
+        masks, at_once = cover.masks(layout.source), max(1, _PACKED // max(1, 64 * layout.width))
+
+        def pack(numbered: list[tuple[int, Bools]]) -> tuple[list[int], Bits]:
+            numbers, some = zip(*numbered, strict=True)
+            return [1 + number for number in numbers], layout.pack(np.stack(some))
+
+        for numbers, packed in in_threads(pack, (list(islice(masks, at_once)) for _ in range(0, count - 1, at_once))):
+            parts[numbers] = packed
+    parts[0] = layout.everybody
+    if idle is not None:
+        idle += [str(cover.parts[number]) for number in np.flatnonzero(~parts[1:].any(axis=1))]
+    sizes = np.array(list(map(len, cover.lists)), np.int64)
+    begins = np.cumsum(sizes) - sizes
+    listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
+
+    def bitmaps(start: int, stop: int) -> Bits:
+        size, begin = sizes[start:stop], begins[start:stop]
+        # Part 0 holds on every row: it is the first part of an explanation without conditions.
+        first = np.where(size > 0, listed[np.minimum(begin, len(listed) - 1)], 0) if len(listed) else size
+        bits = parts[first]
+        for place in range(1, int(size.max(initial=0))):
+            longer = np.flatnonzero(size > place)
+            if len(longer) == len(size):
+                bits &= parts[listed[begin + place]]
+            else:
+                bits[longer] &= parts[listed[begin[longer] + place]]
+        return bits
+
+    return bitmaps
 
 
 def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: int) -> Iterator[tuple[int, Bits]]:

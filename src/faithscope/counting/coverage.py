@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.asking import AskingGroups
-from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
+from faithscope.counting.counted import Coverage, Encoded
 from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked
 from faithscope.counting.gpu.devices import DEVICES, on_gpu, refuse_device
 from faithscope.counting.layout import Layout
@@ -17,7 +16,7 @@ from faithscope.counting.rows import Rows
 from faithscope.counting.tally import TABLE, Adding, Tally
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import Near
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.rows import rows_of
@@ -62,7 +61,7 @@ def cover(
 
 def count_necessity(
     sample: Sample, relation: Relation, *, exact: int = EXACT, beside: Sequence[Explanations] = ()
-) -> NecessityCounts:
+) -> Coverage:
     """Count, of the rows with each row's prediction, those that its explanation covers.
 
     The parameters are those of `cover`. Weighted and clustered rows, and numbers, are left out in up to 100 blocks.
@@ -73,17 +72,16 @@ def count_necessity(
     return tally.necessity()
 
 
-def ask_groups(sample: Sample, relation: Relation, *, recall: bool = False, among: bool = False) -> AskingGroups | None:
+def ask_groups(sample: Sample, relation: Relation, *, recall: bool = False, among: bool = False) -> Tally | None:
     """Groups of a sample, by their numbers in ``sample.askers``, beside everybody: rows that they cover answer.
 
-    Rows are left out in up to 100 blocks. The parameters are those of `AskingGroups`. None if a judge was not asked
-    about all pairs.
+    Rows are left out in up to 100 blocks. `Tally.asking` has what was counted of each, of sufficiency or its `recall`.
+    None if a judge was not asked about all pairs.
     """
     if relation.partial:
         return None
     wanted, known = ("recall" if recall else "share",), (0, (), _block_count(sample))
-    (tally,) = _counted(sample, [relation], wanted, known, groups=sample.askers, among=among)
-    return AskingGroups(tally)
+    return _counted(sample, [relation], wanted, known, groups=sample.askers, among=among)[0]
 
 
 def encoded(sample: Sample, relation: Relation, exact: int = EXACT) -> Encoded:

@@ -14,7 +14,6 @@ from faithscope.counting.profile import Profile
 from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.labels import families_of
-from faithscope.inputs.number_labels import number_floats
 from faithscope.relations import Applies, Relation
 from faithscope.sample import Sample, number_labels
 
@@ -34,8 +33,8 @@ class DrawnCounts(CountsRows):
         rows, on average.
     drop : (n,) array, or None
         Of numbers, the row's prediction less the mean of its draws; NaN without draws.
-    labels, label_rows : sequence and (k,) array
-        The different predictions of rows, and how many rows have each.
+    labels : sequence
+        The different predictions of rows.
     distinct : int
         Number of different explanations.
     weight : (n,) array, or None
@@ -48,7 +47,6 @@ class DrawnCounts(CountsRows):
     by_others: Floats
     drop: Floats | None
     labels: Sequence[Any]
-    label_rows: Ints
     distinct: int
     agreement: Agreement
     weight: Floats | None = None
@@ -84,12 +82,6 @@ class DrawnCounts(CountsRows):
         mass = self.masses[0] * (self.others > 0)
         known = np.isfinite(self.by_chance) & (mass > 0)
         return float(np.average(self.by_chance[known], weights=mass[known])) if known.any() else None
-
-    def profile(self) -> Profile:
-        """Rows by their draws, without weights."""
-        none, rows = np.zeros(self.n, np.int64), np.ones(self.n, np.int64)
-        counted = (self.others, self.agreeing, none, rows, self.label_rows, self.distinct, 0)
-        return Profile(*counted, self.relation, self.labels, agreement=self.agreement, clusters=self.clusters)
 
 
 Counted = Counts | Profile | DrawnCounts  # what an estimate reads
@@ -127,7 +119,6 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
         by_others=without_own(sums(row, share * backwards[drawn], sample.n)),
         drop=drop,
         labels=sample.numbered_labels[0],
-        label_rows=np.bincount(sample.numbered_labels[1]),
         distinct=len(sample.explanations.group()[1]),
         agreement=sample.agreement,
         weight=sample.weights,
@@ -153,5 +144,5 @@ def _numbered(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> tuple[In
     drawn = np.concatenate([sample.labels if numbers else place, *(labels for _, labels in parts)])
     values = np.arange(float(len(known)))
     if numbers:
-        values, drawn = number_floats(drawn.astype(np.float64))
+        values, drawn = np.unique(drawn.astype(np.float64) + 0, return_inverse=True)
     return drawn[: sample.n], of, drawn[sample.n :], values

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import chdtri, ndtri, roots_laguerre, roots_legendre
 
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.clusters import Cells, Strangers, in_quarters
+from faithscope.counting.clusters import Cells, Kinds, in_quarters
 from faithscope.counting.layout import numbered_pairs, run_starts, sums
 from faithscope.counting.leave_out import LeftOut, Sums, Units
 from faithscope.counting.rows import Content
@@ -157,7 +157,7 @@ class Kept(NamedTuple):
     notes: Notes
 
 
-def keep(sample: Sample, strangers: Strangers) -> Kept | None:
+def keep(sample: Sample, kinds: Kinds) -> Kept | None:
     """Row i is kept with probability ``w_i / c``, at most one of each lot: these are a plain sample of the target.
 
     That is so for every c that was fixed before rows were seen: the weight of the heaviest lot. If the size of a
@@ -165,11 +165,11 @@ def keep(sample: Sample, strangers: Strangers) -> Kept | None:
     rows. Without clusters, pairs of rows are weighed then (None) if c would keep less than half the effective sample
     size.
     """
-    explanation = strangers.part[0]
-    own, weights = strangers.parts.own, sample.weight
+    explanation = kinds.part[0]
+    own, weights = kinds.parts.own, sample.weight
     heaviest, total = float(own.max()), float(own.sum())
     labeled = in_quarters(sample)
-    apart = (strangers if labeled is sample else Strangers(labeled)).sizes_apart()
+    apart = (kinds if labeled is sample else Kinds.of(labeled)).sizes_apart()
     if sample.clusters is None:
         few = heaviest * total / 2 > float(np.sum(weights**2))
         if few and abs(apart) <= _APART and not _alike_within_labels(labeled, explanation):
@@ -181,11 +181,11 @@ def keep(sample: Sample, strangers: Strangers) -> Kept | None:
         largest = np.zeros(int(explanation.max()) + 1)
         np.maximum.at(largest, explanation, own)
         most = largest[explanation]
-    lots, entry = _lots(sample, strangers, most)
+    lots, entry = _lots(sample, kinds, most)
     thinned = thin(lots, sample.agreement.over(sample.values))
     weighed = np.zeros(len(thinned.agreeing))
     weighed[explanation] = most
-    unit = np.arange(len(own)) if strangers.parts.unit is None else strangers.parts.unit
+    unit = np.arange(len(own)) if kinds.parts.unit is None else kinds.parts.unit
     units = Units.of(sample)
     left = np.maximum(total - units.mass, total * 1e-12)
 
@@ -208,12 +208,12 @@ def kept_note(sample: Sample, rows: str) -> str:
     return f"{why}: the interval is that of {rows}, kept by chance in proportion to their {by}"
 
 
-def _lots(sample: Sample, strangers: Strangers, most: Floats) -> tuple[Lots, Ints]:
+def _lots(sample: Sample, kinds: Kinds, most: Floats) -> tuple[Lots, Ints]:
     """The lots of a sample, each kept in proportion to the weight of its heaviest; and the lot of each part.
 
     Rows without clusters that have the same explanation, prediction and weight are one lot, so many times.
     """
-    explanation, part = strangers.part
+    explanation, part = kinds.part
     labels = sample.numbered_labels[1]
     if sample.clusters is None:
         values, place = np.unique(sample.weight / most, return_inverse=True)
@@ -222,8 +222,7 @@ def _lots(sample: Sample, strangers: Strangers, most: Floats) -> tuple[Lots, Int
         kept, times, all_its = values[value], np.bincount(entry), np.arange(len(value))
         within = sample.agreement.itself * kept**2
         return Lots(groups[which], kept, within, times, all_its, names[which], kept), entry
-    kept = strangers.parts.own / most
-    kinds = strangers.kinds
+    kept = kinds.parts.own / most
     cells = kinds.cells[1] or kinds.cells[0]
     agreeing = cells.agreeing(kinds.sums, sample.weight)
     within = sums(part, sample.weight * agreeing) / most**2
@@ -307,8 +306,8 @@ def sizes_matter(sample: Sample) -> bool:
     """
     if sample.clusters is None:
         return False
-    strangers = Strangers(in_quarters(sample))
-    labels = strangers.sizes_by_label()
+    kinds = Kinds.of(in_quarters(sample))
+    labels = kinds.sizes_by_label()
     if labels.max() > -ndtri(_SEEMING / len(labels)):
         return True
-    return 2 * strangers.told_apart >= sample.n and abs(strangers.sizes_apart()) > _CLUSTERS_APART
+    return 2 * kinds.told_apart >= sample.n and abs(kinds.sizes_apart()) > _CLUSTERS_APART

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -92,6 +92,10 @@ class CountsRows:
     def masses(self) -> tuple[Array, Array]:
         """Weights and squared weights of rows, or of sets of rows."""
 
+    def profile(self) -> Any:
+        """What is known of rows by kind, without explanations and labels; not of draws, each of which is one row's."""
+        raise NotImplementedError
+
     @property
     def plain(self) -> bool:
         """Whether rows are independent and count the same."""
@@ -131,32 +135,25 @@ class LeftOut:
     heaviest: float = 1.0
 
 
-class Asking(NamedTuple):
-    """Of the rows of parts, those that ask, if not all of them ask and answer; weights of others are of who answers."""
-
-    weight: Array  # of the rows that ask, in the explanation, m
-    own: Array  # the same of the part itself
-    answered: Array  # the weight of other parts' rows that ask and agree with a row of this part, in the mean
-    met: Array  # how many pairs of different parts ask and answer, in the explanation
-    left: Array  # the same without the part
-
-
 class Parts(NamedTuple):
     """Rows of one explanation that are left out together, for equality: a single row, or its rows of one cluster.
 
-    Each entry stands for one or more parts that are alike. If rows are not weighted, nor clustered, `weight` and
-    `square` equal `size`, and `pairs` counts ordered pairs.
+    Each entry stands for one or more parts that are alike. If all rows ask and answer, and are neither weighted nor
+    clustered, `asking`, `weight` and `square` are how many rows the explanation has, and `pairs` counts ordered pairs.
     """
 
-    size: Array  # parts that the explanation has: rows, or clusters
-    weight: Array  # their weight, W
-    square: Array  # the sum of their squared weights, V; of a part that asks by half, one times the other weight
+    asking: Array  # the weight of the rows that ask, of the explanation, m
+    weight: Array  # the same of the rows that answer, W
+    square: Array  # the one weight of each part times the other, summed, V
     pairs: Array  # the weight of the agreeing ordered pairs of rows of different parts, P
-    agreeing: Array  # the weight of other parts' rows that agree with a row of this part that asks, in the mean
-    own: Array  # the weight of the part itself
+    mine: Array  # the weight of the rows that ask, of the part itself
+    own: Array  # the same of the rows that answer
+    agreeing: Array  # the weight of other parts' rows that answer and agree with a row of this part, in the mean
+    answered: Array  # the same of those that ask
+    met: Array  # above 0 if rows of two parts ask and answer
+    left: Array  # the same without the part
     rows: Array  # how many parts the entry stands for
     unit: Ints | None = None  # the cluster of each part; None if each is left out by itself
-    asking: Asking | None = None  # None if all rows ask
 
 
 class Sums(NamedTuple):
@@ -175,14 +172,13 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
     pairs P - m' A - w B, where A is the weight of its other parts' rows that agree, and B of those among them that ask.
     If all rows ask, m is W, and the pairs are P - 2 w A.
     """
-    asking = parts.asking or Asking(parts.weight, parts.own, parts.agreeing, parts.size, parts.size)
-    alone, few = (1, 2) if parts.asking is None else (0, 0)  # the size of explanations of which no pair is met, or left
-    value, silent, left = np.empty(len(parts.size)), np.empty(len(parts.size)), asking.own
+    value, silent, left = np.empty(len(parts.met)), np.empty(len(parts.met)), parts.mine
 
     def change(start: int, stop: int) -> Sums:
-        weight, square, pairs, agreeing, own, rows = (column[start:stop] for column in parts[1:7])
-        asked, mine, answered, met, kept = (column[start:stop] for column in asking)
-        silenced, silences = met <= alone, kept <= few
+        asked, weight, square, pairs, mine, own, agreeing, answered, met, kept, rows = (
+            column[start:stop] for column in parts[:11]
+        )
+        silenced, silences = met <= 0, kept <= 0
         share = _share(asked, weight, square, pairs, silenced)
         rest, less = asked - mine, mine * agreeing + own * answered
         after = rest * _share(rest, weight - own, square - mine * own, pairs - less, silences)
@@ -196,13 +192,8 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
     if parts.unit is not None:
         value, silent, left = (sums(parts.unit, column) for column in (value, silent, left))
 
-    def divide(start: int, stop: int) -> None:
-        inverse = 1 / np.maximum(whole.total - left[start:stop], 1e-12 * whole.total)  # 0 if there is no other
-        for column, total in ((value, whole.agreeing), (silent, whole.silent)):
-            column[start:stop] += total
-            column[start:stop] *= inverse
-
-    over_chunks(divide, len(value), _WIDTH)
+    rest = np.maximum(whole.total - left, 1e-12 * whole.total)  # 0 if there is no other
+    value, silent = (whole.agreeing + value) / rest, (whole.silent + silent) / rest
     return whole, LeftOut(value, silent, rows=parts.rows if parts.unit is None else None)
 
 

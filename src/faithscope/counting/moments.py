@@ -10,10 +10,9 @@ from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.profile import LabelPairs
 from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.array_types import Floats, Ints
-from faithscope.inputs.chunks import over_chunks, rows_at
+from faithscope.inputs.chunks import rows_at
 from faithscope.sample import Sample
 
-_WIDTH = 4  # numbers worked on per row
 _NONE_LEFT = 1e-12  # of the variance: what is left if one row holds all of it, up to rounding
 
 
@@ -170,17 +169,11 @@ def spread_of_plain_rows(sample: Sample) -> tuple[SpreadCounts, LeftOut, Ints, F
     # What an explanation adds without one of its rows, a² aside; and what falls with a².
     rest = np.where(sizes > 2, sizes - 2, np.inf) * (n - 1)
     left, falls = (agreeing - added) / (n - 1) + (sizes - 1) * within / rest, sizes / rest
-    value, whole_left, few = np.empty(n), np.empty(n), bool((sizes <= 2).any())
     freedom = _freedom(n - 1.0, n - 1.0)
-
-    def fill(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        value[part] = np.take(left, codes[part]) - np.take(falls, codes[part]) * apart[part]
-        whole_left[part] = np.maximum(every - n / (n - 1) * distance[part], 0.0) / freedom
-
-    over_chunks(fill, n, _WIDTH)
+    value = rows_at(left, codes) - rows_at(falls, codes) * apart
+    whole_left = np.maximum(every - n / (n - 1) * distance, 0.0) / freedom
     silent, gone, lone, about = np.zeros(n), np.zeros(n), np.empty(0, np.int64), 0.0
-    if few:  # leaving out a silent row, or one of two with an explanation, changes which rows are silent
+    if (sizes <= 2).any():  # leaving out a silent row, or one of two with an explanation, changes which rows are silent
         size, share = rows_at(sizes, codes), 1 / (n - 1)
         alone, two = size == 1, np.flatnonzero(size == 2)
         lone = np.flatnonzero(alone)

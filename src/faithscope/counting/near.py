@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.distances.metrics import paired
-from faithscope.explanations.distances.near import Near
-from faithscope.explanations.distances.tiles import need_distances, to_tiles
+from faithscope.explanations.distances.tiles import Near, need_distances, to_tiles
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.chunks import in_threads
 from faithscope.runtime.blas import one_blas_thread

@@ -156,8 +156,9 @@ class Profile(CountsRows):
 
     def parts(self) -> Parts:
         """Its rows as they are left out; for equality only."""
-        size = self.others + 1
-        return Parts(size, size, size, self.pairs, self.agreeing, np.ones(len(size), np.int64), self.rows)
+        size, one = self.others + 1, np.ones(len(self.others), np.int64)
+        alike = self.agreeing, self.agreeing
+        return Parts(size, size, size, self.pairs, one, one, *alike, self.others, self.others - 1, self.rows)
 
     def profile(self) -> "Profile":
         """Itself: whoever reads counts through their profile can read either."""
@@ -167,8 +168,6 @@ class Profile(CountsRows):
 def sum_by(index: Ints, values: Ints, size: int) -> Ints:
     """``result[i]`` is the sum of the values whose index is i; integers from 0, exactly."""
     most = int(values.max(initial=0))
-    if most == 1 and values.all():  # many numbers, of which nearly all differ
-        return np.bincount(index, minlength=size)
     if most * len(values) < _EXACT:
         return np.bincount(index, values, size).astype(np.int64)
     total = np.zeros(size, np.int64)

@@ -13,7 +13,7 @@ from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import Words, hash_rows
-from faithscope.inputs.row_hashes import row_blocks
+from faithscope.inputs.repeats import row_blocks
 from faithscope.relations import Relation
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample

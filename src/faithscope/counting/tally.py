@@ -1,6 +1,6 @@
 """Tally: what a pass over explanations and rows adds up for sufficiency, necessity and encoding."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from faithscope.agreements import Spread, scaled
-from faithscope.counting.clusters import Strangers
+from faithscope.counting.clusters import Kinds
 from faithscope.counting.compared import LabelCells, NumberTable, compare_labels, compare_numbers, independent
-from faithscope.counting.counted import Coverage, Encoded, NecessityCounts
+from faithscope.counting.counted import Coverage, Encoded
 from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.cover import Asked
 from faithscope.counting.layout import Bits, sums
-from faithscope.counting.leave_out import Losses
+from faithscope.counting.leave_out import ClusterTotals, Losses, Units, ratio
 from faithscope.counting.moments import moments_of, spread_of, summed, whole
-from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, Tabled, Witnesses
+from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, PairSums, Tabled, Witnesses
 from faithscope.counting.rows import Content, Rows
 from faithscope.counting.terms import (
     GapBlocks,
@@ -28,12 +28,11 @@ from faithscope.counting.terms import (
     share_left_out,
     share_losses,
 )
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.relations import Relation
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 
-Cells = tuple[Array, ...]
 Adding = list[Callable[[], Any]]  # what adds a batch of explanations
 
 TABLE = 2**21  # entries of tables, or pairs of an explanation and a row, that are worked on at once
@@ -80,8 +79,9 @@ class Tally:
         among: bool = False,
     ) -> None:
         self.sample, self.rows, self.relation, self.wanted = sample, rows, relation, wanted
-        self.layout, self.groups, self.among = rows.layout(), groups, among
-        self.idle, self.cells = list[str](), list[Cells]()
+        self.layout, self.among = rows.layout(), among
+        self.groups: Any = groups
+        self.idle, self.cells = list[str](), list[tuple[Ints, Ints]]()
         self.asked: Asked | None = None
         self.own = np.zeros(rows.n, bool) if own is None else own
         self.kernel, self.itself = sample.agreement.over(sample.values), sample.agreement.itself
@@ -140,16 +140,7 @@ class Tally:
         if isinstance(covered, Listed) and rows.numbers:
             self._note(start, askers, covered, own)
         else:
-            # The cells that rows were given or that are covered, ascending: given, covered and missed rows, and masses.
-            cells, many = covered.cells
-            asked = askers.scope * len(rows.names) + askers.value
-            every = np.union1d(cells, asked)
-            at, total = np.searchsorted(every, asked), np.zeros(len(every), np.int64)
-            total[np.searchsorted(every, cells)] = many
-            columns = (np.bincount(each, minlength=len(every)) for each in (at, at[~askers.inside]))
-            masses = (askers.weight, askers.weight**2) if rows.weighted else ()
-            known = (every, *columns, total, *(sums(at, mass, len(every)) for mass in masses))
-            adding.append(partial(self._count, start, covered.many, known))
+            adding.append(partial(self._count, start, covered.many, *covered.cells))
         wanted: tuple[Sequence[Any], ...] = (self.shares, self.recalls, self.gaps)
         for measures in wanted:
             for number, measure in enumerate(measures):
@@ -191,13 +182,12 @@ class Tally:
         alone = replace(self.sample, weights=None, clusters=None, askers=None)
         return Content(alone, self.rows.content.explanations).deal(self.rows.n)
 
-    def _count(self, start: int, many: int, cells: Cells) -> None:
-        explanation, label = np.divmod(cells[0], len(self.rows.names))
-        self.cells.append((explanation + start, label, *cells[1:]))
-        self.held += 8 * (1 + len(cells)) * len(label)
-        upto = f"{start + many:,} of {len(self.rows.distinct):,} explanations"
-        asked = f"Counts of {upto} by {len(self.rows.names):,} labels"
-        need(self.held / 2, asked, "sample rows or explanations, or bin the predictions")  # to put them together
+    def _count(self, start: int, many: int, cells: Ints, covered: Ints) -> None:
+        names = len(self.rows.names)
+        self.cells.append((cells + start * names, covered))
+        self.held += 16 * len(cells)
+        asked = f"Counts of {start + many:,} of {len(self.rows.distinct):,} explanations by {names:,} labels"
+        need(3 * self.held, asked, "sample rows or explanations, or bin the predictions")  # to put them together
 
     @cached_property
     def counts(self) -> Counts:
@@ -206,30 +196,28 @@ class Tally:
         Of numbers, and of clustered rows, those of the cells that rows were given, with their agreement: those of all
         rows covered are too many.
         """
-        rows, names = self.rows, len(self.rows.names)
-        weight = square = None
+        rows, names, known = self.rows, len(self.rows.names), dict[str, Any]()
+        asked = tabulate(rows.codes, rows.labels, len(rows.distinct), names)[0]
         if rows.numbers:
-            cells, given = tabulate(rows.codes, rows.labels, len(rows.distinct), names)
-            by_cell = np.zeros(len(cells))
+            cells, place, by_cell = asked, rows.cell, np.zeros(len(asked))
             by_cell[rows.cell] = self.agreeing
-            missed = np.bincount(rows.cell[~self.own], minlength=len(cells))
-            if rows.weighted:
-                weight, square = (sums(rows.cell, rows.weight**power, len(cells)) for power in (1, 2))
-            return Counts(
-                *(rows.kept, rows.names, *np.divmod(cells, names), given, given - missed, missed, weight, square),
-                self.relation,
-                agreement=self.sample.agreement,
-                reached=self.reached,
-                agreeing=by_cell,
-                clusters=None if rows.clusters is None else Strangers(self.sample).totals(),
-            )
-        parts = list(zip(*self.cells, strict=True))
-        self.cells.clear()
-        # One column after the other, so that they are never all in memory twice.
-        explanation, label, given, missed, covered, *masses = (np.concatenate(parts.pop(0)) for _ in range(len(parts)))
-        weight, square = masses or (None, None)
-        tables = (explanation, label, given, covered, missed, weight, square)
-        return Counts(rows.kept, rows.names, *tables, self.relation)
+            covered = np.bincount(rows.cell[self.own], minlength=len(cells))
+            clusters = None if rows.clusters is None else Kinds.of(self.sample).totals()
+            known = {"agreement": self.sample.agreement, "reached": self.reached, "agreeing": by_cell}
+            known["clusters"] = clusters
+        else:
+            cells, covered = map(np.concatenate, zip(*self.cells, strict=True))
+            self.cells.clear()
+            at = np.searchsorted(cells, asked)
+            missing = np.append(cells, -1)[at] != asked  # cells that rows were given, of which none is covered
+            cells, covered = (np.insert(c, at[missing], v) for c, v in ((cells, asked[missing]), (covered, 0)))
+            place = np.searchsorted(cells, asked)[rows.cell]
+        given, missed = (np.bincount(each, minlength=len(cells)) for each in (place, place[~self.own]))
+        powers = (1, 2) if rows.weighted else ()
+        weight, square = [sums(place, rows.weight**power, len(cells)) for power in powers] or (None, None)
+        explanation, label = np.divmod(cells, names)
+        tables = explanation, label, given, covered, missed, weight, square
+        return Counts(rows.kept, rows.names, *tables, self.relation, **known)
 
     def _lost(self, losses: Losses) -> Floats:
         """For each row, the losses of the explanations that cover it."""
@@ -281,15 +269,50 @@ class Tally:
             None if rows.clusters is None else self.strangers,
         )
 
-    def necessity(self) -> NecessityCounts:
+    def necessity(self) -> Coverage:
         """Necessity of all explanations that were added."""
-        rows, counts, known = self.rows, self.counts, (self.own, tuple(self.idle))
+        rows, counts, known = self.rows, self.counts, (self.rows.codes, self.own, tuple(self.idle))
         if self.single:
-            reaching = self._lost(recall_losses(counts))
-            return NecessityCounts(counts, recall_left_out(counts, reaching, rows.cell, self.own), *known)
-        all_ask = np.ones(rows.n, bool)
+            terms = recall_left_out(counts, self._lost(recall_losses(counts)), rows.cell, self.own)
+            return Coverage(counts, *known, **terms._asdict())
+        all_ask, alike = np.ones(rows.n, bool), rows.content.of_rows_alone
         terms, others = self.recalls[0].result(all_ask, rows.independent.heaviest), self.everybody.others(all_ask)
-        return NecessityCounts(counts, terms, *known, rows.block, rows.content.of_rows_alone, others)
+        return Coverage(counts, *known, block=rows.block, alike=alike, others=others, **terms._asdict())
+
+    def asking(self, numbers: Collection[int]) -> Coverage:
+        """Sufficiency, or necessity, of rows of some groups that ask together, beside all rows that they cover."""
+        rows, everybody = self.rows, self.everybody
+        asks, many = np.isin(self.groups, list(numbers)), self.counts
+        units = Units(rows.weight * asks, rows.clusters)
+        heaviest = units.effective_n * float(rows.independent.mass.max() / (rows.weight @ asks))
+        told: dict[str, Any]
+        if self.recalls:
+            recall = RecallBlocks(everybody)
+            for number in numbers:
+                recall.add(self.recalls[number].sums, recall.leaning)
+            told = {**recall.result(asks, heaviest)._asdict(), "others": everybody.others(asks)}
+        else:
+            share = ShareBlocks(rows.blocks, self.even, self.moments)
+            for number, part in enumerate(self.shares):
+                if number in numbers:
+                    share.add(part.sums, part.leaning)
+                elif not self.among:  # rows of other groups may be silent too
+                    share.sums[3:] += part.sums[3:]
+            per_block = sums(rows.block[asks], rows.weight[asks], rows.blocks)
+            left_out = replace(share.left_out(per_block, int(np.sum(units.mass > 0))), heaviest=heaviest)
+            spread = share.spread(left_out, scaled(self.sample.values)[1], rows.block, per_block)
+            askers = everybody.asking(np.flatnonzero(asks)[np.argsort(rows.labels[asks], kind="stable")])
+            pairs = PairSums.of(askers, everybody.witnesses, everybody.own.only(askers.row), self.even)
+            by_chance = ratio(pairs.agreeing, pairs.pairs)[0]
+            told = {"sums": share.total(), "left_out": left_out, "spread": spread, "chance_left_out": by_chance[1:]}
+            told["chance"] = float(by_chance[0]) if pairs.met[0, 0] else None
+        if np.sum(units.mass > 0) < 2 and told.get("spread") is None:
+            told["left_out"] = None
+        masses = (asks * rows.weight, asks * rows.weight**2) if rows.weighted else None
+        cell, clusters = np.flatnonzero(many.given)[rows.cell], ClusterTotals.of(units, told["chance"])
+        counts = many.of_askers(cell, asks, asks & ~self.own, masses, clusters)
+        codes = np.unique(rows.codes[asks], return_inverse=True)[1].reshape(-1)
+        return Coverage(counts, codes, self.own[asks], tuple(self.idle), block=rows.block, **told)
 
     def encoded(self) -> Encoded:
         """What encoding reads of all explanations that were added."""
@@ -298,7 +321,6 @@ class Tally:
             gap, both = gap_of_rows(counts, rows.codes, rows.labels, rows.cell, self.own, self._lost)
         else:
             gap, both = self.gaps[0].result(), np.concatenate(self.gaps[0].both)
-        names: tuple[object, ...] = () if self.sample.agreement.of_numbers else tuple(rows.names)
         tables: LabelCells | NumberTable
         if rows.numbers:
             tables = type(self.compared[0])(*map(np.concatenate, zip(*self.compared, strict=True)))
@@ -307,5 +329,4 @@ class Tally:
             tables = LabelCells(counts.explanation, counts.label, *columns, *columns)
             given, met = (np.bincount(counts.explanation, column, counts.distinct) for column in columns)
             both = (given > 1) & (met > 0)  # batches of blocks come in any order
-        n, missed = rows.n, int(np.sum(~self.own))
-        return Encoded(gap, counts.explanations, names, both, tables, n, missed, rows.independent.effective_n)
+        return Encoded(counts, gap, both, tables)

@@ -12,7 +12,6 @@ independent and count alike, all rows of a group have as many pairs, so that eac
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -183,8 +182,7 @@ class ShareBlocks(BlockSums):
 # Recall
 
 
-@dataclass(frozen=True, eq=False)
-class NecessityTerms:
+class RecallTerms(NamedTuple):
     """Necessity and its chance level as sums over rows, and without each row, or each block of rows.
 
     Attributes
@@ -215,7 +213,7 @@ def recall_losses(counts: Counts) -> Losses:
     return Losses(np.stack([0.0 * checked, checked]), alike, counts.agreement_sums, len(counts.labels))
 
 
-def recall_left_out(counts: Counts, reaching: Floats, cell: Ints, own: Bools) -> NecessityTerms:
+def recall_left_out(counts: Counts, reaching: Floats, cell: Ints, own: Bools) -> RecallTerms:
     """The recall of labeled, independent rows that count alike, and the same without each; as `share_left_out`.
 
     A group are the rows with one label, and its pairs those of which the explanation of the first covers the second.
@@ -229,7 +227,7 @@ def recall_left_out(counts: Counts, reaching: Floats, cell: Ints, own: Bools) ->
     everyone, sure = float(reached[checked].sum()), float(sizes[checked].sum())
     chance = everyone / (sure * (n - 1)) if sure else None
     if n < 2:
-        return NecessityTerms(whole, chance)
+        return RecallTerms(whole, chance)
     label, alike = labels[cell], reaching[0] - own
     before = groups.at(label)
     after = before.less(1, 1, same[cell] - own + alike)
@@ -240,7 +238,7 @@ def recall_left_out(counts: Counts, reaching: Floats, cell: Ints, own: Bools) ->
     lost = reaching[1] - own * tested + tested * np.where(both, reached[label] - alike, covered[cell] - own)
     pairs_left = (sure - tested * (1 + both)) * (n - 2)
     by_chance = _shares(everyone - lost, pairs_left, pairs_left > 0)
-    return NecessityTerms(whole, chance, LeftOut(value / (n - 1), silent / (n - 1)), by_chance)
+    return RecallTerms(whole, chance, LeftOut(value / (n - 1), silent / (n - 1)), by_chance)
 
 
 class RecallBlocks(BlockSums):
@@ -278,18 +276,18 @@ class RecallBlocks(BlockSums):
             total += np.stack([each.sum(axis=0) for each in (sure, mass * ~checked, sure * share, sure * chance)])
         return total, np.zeros(blocks)
 
-    def result(self, asks: Bools, heaviest: float) -> NecessityTerms:
+    def result(self, asks: Bools, heaviest: float) -> RecallTerms:
         """The terms of all rows that were added, which are those that ask."""
         checked, silent, agreeing, reached = self.sums
         total = checked + silent  # all silent is exactly all
         whole = Sums(float(agreeing[0]), float(silent[0]), float(total[0]))
         chance = float(reached[0] / checked[0]) if checked[0] > 0 else None
         if len(total) < 3:
-            return NecessityTerms(whole, chance)
+            return RecallTerms(whole, chance)
         value, alone = (_shares(column[1:], total[1:], total[1:] > 0) for column in (agreeing, silent))
         by_chance = _shares(reached[1:], checked[1:], checked[1:] > 0)
         left_out = LeftOut(value, alone, self.everybody.reach(asks), heaviest=heaviest)
-        return NecessityTerms(whole, chance, left_out, by_chance)
+        return RecallTerms(whole, chance, left_out, by_chance)
 
 
 def _shares(part: Array, whole: Array, known: Bools) -> Floats:
@@ -298,24 +296,6 @@ def _shares(part: Array, whole: Array, known: Bools) -> Floats:
 
 
 # Gap
-
-
-class GapLeftOut(NamedTuple):
-    """The gap without each row, or without each block of rows.
-
-    Attributes
-    ----------
-    value : (m,) array
-        NaN if no row is left that can be tested.
-    rows : (m,) array
-        How many rows each value stands for.
-    reach : float
-        How much the terms of other rows lean on one row at most that their explanations cover.
-    """
-
-    value: Floats
-    rows: Floats
-    reach: float
 
 
 class GapSums(NamedTuple):
@@ -328,8 +308,9 @@ class GapSums(NamedTuple):
     tested, alone, exclusive, total : float
         The weight of rows with both, of rows whose explanation nobody else was given, of the remaining rows whose
         explanation covers no row that was given another, and of all rows.
-    without : GapLeftOut or None
-        None for a single row, or for a single cluster.
+    without : LeftOut or None
+        The gap without each row, or block of rows, NaN if no row is left that can be tested; `reach` is how much the
+        terms of other rows lean on one row at most that their explanations cover. None for a single row, or cluster.
     """
 
     gap: float
@@ -337,7 +318,7 @@ class GapSums(NamedTuple):
     alone: float
     exclusive: float
     total: float
-    without: GapLeftOut | None = None
+    without: LeftOut | None = None
 
 
 class Gap(NamedTuple):
@@ -395,7 +376,7 @@ def gap_of_rows(
     left = whole.tested - lost[1] - before.tested + after.tested
     change = whole.gap + lost[0] + after.terms - before.terms
     value = np.divide(change, left, out=np.full(len(left), np.nan), where=left > 0.5)
-    without = GapLeftOut(value, np.ones(len(cell)), float(lost[2].max(initial=0.0)))
+    without = LeftOut(value, np.zeros(len(cell)), float(lost[2].max(initial=0.0)))
     return whole._replace(without=without), tested > 0
 
 
@@ -439,4 +420,4 @@ class GapBlocks(BlockSums):
         left = np.where(without[1] > 1e-9 * total, without[1], np.nan)
         apart = float((self.leaning - self.leaning.mean()).max())
         reach = float(self.leaning.sum()) / total + apart * self.rows.units / total
-        return whole._replace(without=GapLeftOut(without[0] / left, np.ones(blocks), reach))
+        return whole._replace(without=LeftOut(without[0] / left, np.zeros(blocks), reach))

@@ -6,7 +6,7 @@ import warnings
 import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from http.client import HTTPException
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faithscope.datasets.catalog import CATALOG, ArchiveSource, content_of
-from faithscope.datasets.download import Unreachable, fetch
+from faithscope.datasets.download import fetch
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array
 from faithscope.runtime.files import to_path, write_atomically
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "PAPER", "Dataset", "adult_sample", "cache_folder", "load"]
 
 NAMES = tuple(CATALOG)
-PAPER = tuple(name for name, source in CATALOG.items() if source.in_paper)
+PAPER = tuple(name for name in NAMES if name != "esnli")
 _FOLDER = "FAITHSCOPE_DATA"
-_CACHE = "FAITHSCOPE_CACHE"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,7 @@ class Dataset:
 
 def cache_folder() -> Path:
     """Where downloads and results are kept: ``FAITHSCOPE_CACHE``, or a folder in the user's own cache."""
-    chosen, shared = os.environ.get(_CACHE), os.environ.get("XDG_CACHE_HOME")
+    chosen, shared = os.environ.get("FAITHSCOPE_CACHE"), os.environ.get("XDG_CACHE_HOME")
     return to_path(chosen) if chosen else Path(shared or Path.home() / ".cache") / "faithscope"
 
 
@@ -96,18 +95,23 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     """
     if name not in CATALOG:
         raise BadInput(f"There is no data set {name!r}: choose among {', '.join(NAMES)}.")
-    source = CATALOG[name]
-    chosen = folder or os.environ.get(_FOLDER)
+    source, chosen = CATALOG[name], folder or os.environ.get(_FOLDER)
+    path = (to_path(chosen) if chosen else cache_folder() / "datasets") / f"{name}.parquet"
     if chosen:
-        return _dataset(name, source, _from_folder(name, source, to_path(chosen)))
-    kept = cache_folder() / "datasets" / f"{name}.parquet"
-    if kept.exists():
-        with suppress(BadInput):  # of a damaged file
-            table = _read(kept)
-            if content_of(table) == source.content:
-                return _dataset(name, source, table)
-        warnings.warn(f"{str(kept)!r} was changed after it was downloaded, so it is downloaded again.", stacklevel=2)
-    return _dataset(name, source, _downloaded(name, source, kept))
+        table = _read(path)
+        if content_of(table) != source.content:
+            warnings.warn(
+                f"{str(path)!r} does not hold the rows of {name!r} as published, so printed numbers do not apply.",
+                stacklevel=2,
+            )
+        return _dataset(name, table)
+    with suppress(BadInput):  # of no file yet, or of a damaged one
+        table = _read(path)
+        if content_of(table) == source.content:
+            return _dataset(name, table)
+    if path.exists():
+        warnings.warn(f"{str(path)!r} was changed after it was downloaded, so it is downloaded again.", stacklevel=2)
+    return _dataset(name, _downloaded(name, source, path))
 
 
 def adult_sample() -> Dataset:
@@ -126,34 +130,18 @@ def adult_sample() -> Dataset:
     >>> datasets.adult_sample()
     Dataset('adult_sample', 8,000 rows, 14 columns, 2 classes)
     """
-    return _dataset("adult_sample", CATALOG["adult"], _people().copy())
-
-
-@cache
-def _people() -> "pd.DataFrame":
     import pandas as pd
 
     table = pd.read_parquet(BytesIO(files(__package__).joinpath("bundled", "adult_sample.parquet").read_bytes()))
-    return table.where(table.notna(), np.nan)  # pandas 2 reads missing texts as None, which encoders take for a text
-
-
-def _from_folder(name: str, source: ArchiveSource, folder: Path) -> "pd.DataFrame":
-    path = folder / f"{name}.parquet"
-    if not path.exists():
-        there = ", ".join(sorted(file.name for file in folder.glob("*.parquet"))) or "no Parquet file"
-        raise BadInput(f"{str(folder)!r} has no {path.name}; it has {there}. Name a folder with all data sets.")
-    table = _read(path)
-    if content_of(table) != source.content:
-        warnings.warn(
-            f"{str(path)!r} does not hold the rows of {name!r} as published, so printed numbers do not apply.",
-            stacklevel=3,
-        )
-    return table
+    return _dataset("adult_sample", table.where(table.notna(), np.nan))  # pandas 2 reads missing texts as None
 
 
 def _read(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
+    if not path.exists():
+        there = ", ".join(sorted(file.name for file in path.parent.glob("*.parquet"))) or "no Parquet file"
+        raise BadInput(f"{str(path.parent)!r} has no {path.name}; it has {there}. Name a folder with all data sets.")
     try:
         table = pd.read_parquet(path)
     except (OSError, ValueError) as error:
@@ -161,35 +149,30 @@ def _read(path: Path) -> "pd.DataFrame":
     names = list(table.columns)
     if len(names) < 2 or names.count("label") != 1:
         raise BadInput(f"{str(path)!r} must have features and one column 'label'; it has {names or 'no column'}.")
-    return table[[name for name in names if name != "label"] + ["label"]]
+    return table[[*table.columns.drop("label"), "label"]]
 
 
 def _downloaded(name: str, source: ArchiveSource, kept: Path) -> "pd.DataFrame":
     """The data set's table, downloaded from its source, checked, and kept."""
-    instead = f"Name a folder that has {name}.parquet with --data or {_FOLDER}."
     try:
-        table = source.parse(*map(fetch, source.addresses))
-    except Unreachable as error:
+        table = source.parse(*(fetch(source.url + file) for file in source.files))
+        if content_of(table) != source.content:
+            raise ValueError("it holds other rows")
+    except (ValueError, OSError, HTTPException, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
+        first = (str(getattr(error, "reason", error)).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise BadInput(
-            f"The data set {name!r} is in no folder that was named, not in the cache, and {source.url} cannot be "
-            f"reached ({error}). {instead}"
+            f"The data set {name!r} is in no folder that was named, not in the cache, and what comes from {source.url} "
+            f"is not {name!r} as published ({first}). Name a folder that has {name}.parquet with --data or {_FOLDER}."
         ) from None
-    except BadInput:
-        raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise BadInput(f"What {source.url} sent is not the archive of {name!r} ({first}). {instead}") from None
-    if content_of(table) != source.content:
-        raise BadInput(f"What {source.url} sent is not {name!r} as published. {instead}")
     write_atomically(kept, table.to_parquet(None, index=False, compression="zstd"))
     return table
 
 
-def _dataset(name: str, source: ArchiveSource, table: "pd.DataFrame") -> Dataset:
+def _dataset(name: str, table: "pd.DataFrame") -> Dataset:
     from pandas.api.types import is_numeric_dtype
 
     X, y = table.iloc[:, :-1], table["label"].to_numpy()
-    present = set(y.tolist())
-    classes = tuple(label for label in source.classes if label in present) or tuple(np.unique(y).tolist())
+    present, known = set(y.tolist()), CATALOG[name].classes if name in CATALOG else ()
+    classes = tuple(label for label in known if label in present) or tuple(np.unique(y).tolist())
     categorical = tuple(str(name) for name in X.columns if not is_numeric_dtype(X[name]))
     return Dataset(name, X, y, classes, categorical)

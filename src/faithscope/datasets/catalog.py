@@ -58,8 +58,6 @@ class ArchiveSource:
         Labels in their natural order, if that is not the alphabet's; empty otherwise.
     files : tuple of str
         What is added to the address for each file that is downloaded.
-    in_paper : bool
-        Whether the paper used the data set.
     """
 
     url: str
@@ -67,12 +65,6 @@ class ArchiveSource:
     content: str
     classes: tuple[Any, ...] = ()
     files: tuple[str, ...] = ("",)
-    in_paper: bool = True
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses of all that is downloaded."""
-        return tuple(self.url + file for file in self.files)
 
 
 def content_of(table: "pd.DataFrame") -> str:
@@ -102,8 +94,8 @@ def _member(archive: bytes, name: str) -> bytes:
                 if member.filename.rpartition("/")[2] == name:
                     file = opened.open(member)
                     return _bounded(gzip.open(file) if name.endswith(".gz") else file, name)
-            inner = [member for member in opened.infolist() if member.filename.endswith(".zip") and content is archive]
-            archives += [_bounded(opened.open(member), member.filename) for member in inner]
+                if member.filename.endswith(".zip") and content is archive:
+                    archives.append(_bounded(opened.open(member), member.filename))
     raise BadInput(f"The archive that was downloaded has no {name}.")
 
 
@@ -114,28 +106,26 @@ def _bounded(opened: Any, name: str) -> bytes:
     return content
 
 
-def _table(archive: bytes, *members: str, **options: Any) -> "pd.DataFrame":
-    """The members of a zip archive, one after the other, as a table; `options` are those of pandas' `read_csv`."""
-    import pandas as pd
+def _zipped(*members: str, label: Callable[[Any], Any] | None = None, **how: Any) -> Callable[[bytes], "pd.DataFrame"]:
+    """Reads members of a zip archive, one after the other, as a table.
 
-    content = b"\n".join(_member(archive, name) for name in members)
-    return pd.read_csv(io.BytesIO(content), skipinitialspace=True, **options).rename(columns={"y": "label"})
+    Parameters
+    ----------
+    *members : str
+    label : callable, optional
+        From the last column to the labels, if it holds them in another form.
+    **how
+        As pandas' `read_csv` takes it.
+    """
 
+    def parse(archive: bytes) -> "pd.DataFrame":
+        import pandas as pd
 
-def _zipped(*members: str, **options: Any) -> Callable[[bytes], "pd.DataFrame"]:
-    return lambda archive: _table(archive, *members, **options)
+        content = b"\n".join(_member(archive, name) for name in members)
+        table = pd.read_csv(io.BytesIO(content), skipinitialspace=True, **how).rename(columns={"y": "label"})
+        return table if label is None else table.assign(label=label(table["label"]))
 
-
-def _heart(archive: bytes) -> "pd.DataFrame":
-    names = _HEART.split()
-    table = _table(archive, "processed.cleveland.data", names=names, na_values="?", dtype=np.float64)
-    return table.assign(label=(table["label"] > 0).astype(int))
-
-
-def _adult(archive: bytes) -> "pd.DataFrame":
-    how = {"names": _ADULT.split(), "na_values": "?", "keep_default_na": False, "comment": "|"}
-    table = _table(archive, "adult.data", "adult.test", **how)
-    return table.assign(label=table["label"].str.rstrip("."))
+    return parse
 
 
 def _rt_polarity(archive: bytes) -> "pd.DataFrame":
@@ -153,7 +143,17 @@ def _rt_polarity(archive: bytes) -> "pd.DataFrame":
 
 
 CATALOG = {
-    "heart": ArchiveSource(f"{_UCI}/45/heart+disease.zip", _heart, "3213139a06f386631cd436d63e610507401f4e38"),
+    "heart": ArchiveSource(
+        f"{_UCI}/45/heart+disease.zip",
+        _zipped(
+            "processed.cleveland.data",
+            names=_HEART.split(),
+            na_values="?",
+            dtype=np.float64,
+            label=lambda narrowed: (narrowed > 0).astype(int),
+        ),
+        "3213139a06f386631cd436d63e610507401f4e38",
+    ),
     "chess": ArchiveSource(
         f"{_UCI}/23/chess+king+rook+vs+king.zip",
         _zipped("krkopt.data", names=_CHESS.split()),
@@ -170,7 +170,19 @@ CATALOG = {
         _zipped("bank-full.csv", sep=";", keep_default_na=False),
         "3526aef23eb4e7325a9e802ed78b9bcc7db461c1",
     ),
-    "adult": ArchiveSource(f"{_UCI}/2/adult.zip", _adult, "6740e34f9f0289431e2de3ca59e36cc7dcf82c29"),
+    "adult": ArchiveSource(
+        f"{_UCI}/2/adult.zip",
+        _zipped(
+            "adult.data",
+            "adult.test",
+            names=_ADULT.split(),
+            na_values="?",
+            keep_default_na=False,
+            comment="|",
+            label=lambda income: income.str.rstrip("."),
+        ),
+        "6740e34f9f0289431e2de3ca59e36cc7dcf82c29",
+    ),
     "covtype": ArchiveSource(
         f"{_UCI}/31/covertype.zip",
         _zipped("covtype.data.gz", names=_COVTYPE, dtype=np.int32),
@@ -187,6 +199,5 @@ CATALOG = {
         "e3f272b531f782db237f8b4f53bdf357da90ebbe",
         ("entailment", "neutral", "contradiction"),
         esnli.FILES,
-        in_paper=False,
     ),
 }

@@ -7,27 +7,21 @@ from http.client import HTTPException
 
 _TRIES = 4
 _PATIENCE = 30.0  # seconds without a byte
-_PAUSE = 1.0  # seconds before the second try; doubled before each next one
-
-
-class Unreachable(Exception):
-    """Nothing could be downloaded; the message says why."""
+_PAUSE = 1.0  # seconds before the second try; 3 and 7 before the next ones
 
 
 def fetch(url: str) -> bytes:
-    """What is at an address, whole."""
-    why = ""
+    """What is at an address, whole; raises why nothing could be downloaded."""
+    why: Exception = OSError()
     for attempt in range(_TRIES):
-        if attempt:
-            time.sleep(_PAUSE * 2 ** (attempt - 1))
+        time.sleep(_PAUSE * (2**attempt - 1))
         try:
             with urllib.request.urlopen(url, timeout=_PATIENCE) as answer:
-                content: bytes = answer.read()
-                return content
+                return bytes(answer.read())
         except urllib.error.HTTPError as error:
-            why = f"the server answered {error.code}"
+            why = OSError(f"the server answered {error.code}")
             if error.code < 500:
                 break
         except (OSError, HTTPException) as error:
-            why = str(getattr(error, "reason", error)) or type(error).__name__
-    raise Unreachable(why)
+            why = error
+    raise why

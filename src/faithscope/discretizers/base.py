@@ -7,13 +7,8 @@ from typing import Any
 
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.inputs.array_types import Array
 
 _TRAITS = ("reads_rows", "reads_maps", "reads_beyond_text", "asks_labels", "orders_features", "learns")
-
-
-def _has(trait: str) -> Any:
-    return property(lambda discretizer: trait in discretizer.traits)
 
 
 class Discretizer(ABC):
@@ -21,28 +16,33 @@ class Discretizer(ABC):
 
     Attributes
     ----------
-    traits : frozenset of str
-        What it does besides, of these, each of which is also an attribute: ``reads_rows`` (it reads the row x besides
-        its explanation e(x), so that what is measured bounds nothing for the raw explainer), ``reads_maps`` (it takes
-        each row for a map or a series, so that axes are no classes), ``reads_beyond_text`` (it reads more of a reason
-        in words than its text, such as an embedding), ``asks_labels`` (which labels there are, `_knowing_labels`),
-        ``orders_features`` (or adds up those of a row, which engines leave to NumPy), ``learns`` (from other rows than
-        are measured, `_learned_from`).
+    reads_rows : bool
+        Whether it reads the row x besides its explanation e(x), so that what is measured bounds nothing for the raw
+        explainer.
+    reads_maps : bool
+        Whether it takes each row for a map or a series, so that axes are no classes.
+    reads_beyond_text : bool
+        Whether it reads more of a reason in words than its text, such as an embedding.
+    asks_labels : bool
+        Whether it asks which labels there are, `_knowing_labels`.
+    orders_features : bool
+        Whether it orders features, or adds up those of a row, which engines leave to NumPy.
+    learns : bool
+        Whether it learns from other rows than are measured, `_learned_from`.
     """
 
-    traits: frozenset[str] = frozenset()
+    reads_rows: bool = False
+    reads_maps: bool = False
+    reads_beyond_text: bool = False
+    asks_labels: bool = False
+    orders_features: bool = False
+    learns: bool = False
     seed: int = 0  # of the halves, if it learns
     subject: str = "the explainer whose explanations read x"  # what is bounded if it reads rows
-
-    reads_rows, reads_maps, reads_beyond_text, asks_labels, orders_features, learns = map(_has, _TRAITS)
 
     @abstractmethod
     def __call__(self, explanations: Explanations) -> Explanations:
         """The same rows with coarser explanations."""
-
-    def _room(self, values: Array) -> Array | None:
-        """How many missing importances of each row stay missing, in the order of the features; None for all."""
-        return None
 
     def _knowing_labels(self, labels: Iterable[Any]) -> "Discretizer":
         """The same discretizer, if it asks for them with the labels that a model predicts; not those of each row."""
@@ -80,7 +80,7 @@ class Chain(Discretizer):
     def __post_init__(self) -> None:
         both = (self.first, self.second)
         self._fill(
-            traits=frozenset(trait for trait in _TRAITS if any(getattr(step, trait) for step in both)),
+            **{trait: any(getattr(step, trait) for step in both) for trait in _TRAITS},
             seed=(self.first if self.first.learns else self.second).seed,
             subject=(self.first if self.first.reads_rows else self.second).subject,
         )

@@ -21,16 +21,15 @@ from faithscope.readers import as_explanations
 
 Discretize = Callable[[Explanations], Any] | str  # a discretizer, a function like one, or the paper's word for one
 
-_WORDS: dict[str, Discretizer] = {
-    "original": Original(),
-    "sign": Sign(),
-    "rank": Rank(),
-    "delta": Delta(),
-    "delta-sign": DeltaSign(),
-    "is-feature-modified": Modified(),
-    "template": Template(),
-}
-_COUNTED: tuple[tuple[str, Callable[..., Discretizer], str], ...] = (  # words with something in them, as listed
+# Words with what they make, and an example of those with something in them.
+_WORDS: tuple[tuple[str, Callable[..., Discretizer], str], ...] = (
+    ("original", Original, ""),
+    ("sign", Sign, ""),
+    ("rank", Rank, ""),
+    ("delta", Delta, ""),
+    ("delta-sign", DeltaSign, ""),
+    ("is-feature-modified", Modified, ""),
+    ("template", Template, ""),
     (r"(\d{1,2})-fp", lambda many: Floor(int(many)), "1-fp, 2-fp, …"),
     (r"sign-of-top-(\d{1,6})", lambda k: SignOfTop(int(k)), "sign-of-top-5, …"),
     (r"top-features-(\d{1,6})", lambda k: TopFeatures(int(k)), "top-features-5, …"),
@@ -76,14 +75,11 @@ def from_word(word: str) -> Discretizer:
     >>> from_word("2-FP")
     Floor(decimals=2)
     """
-    given = word.strip()
-    if given.lower() in _WORDS:
-        return _WORDS[given.lower()]
-    for pattern, make, _ in _COUNTED:
-        match = re.fullmatch(pattern, given, re.IGNORECASE)
+    for pattern, make, _ in _WORDS:
+        match = re.fullmatch(pattern, word.strip(), re.IGNORECASE)
         if match is not None:
             return make(*match.groups())
-    known = ", ".join([*_WORDS, *(example for *_, example in _COUNTED)])
+    known = ", ".join(example or pattern for pattern, _, example in _WORDS)
     raise BadInput(f"No discretizer is called {word!r}. Known: {known}.")
 
 

@@ -11,16 +11,17 @@ from faithscope.discretizers.base import Discretizer
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.distances.cells import cell_text
+from faithscope.explanations.distances.points import cell_text
 from faithscope.explanations.forms import signs
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.date_numbers import span
+from faithscope.inputs.checks import is_real
+from faithscope.inputs.dates import span
 
 
 class _OfCounterfactuals(Discretizer):
-    traits = frozenset(["reads_rows"])
+    reads_rows = True
     subject = "the Delta explainer (x' - x)"
 
     def __call__(self, explanations: Explanations) -> Importances | Records:
@@ -98,9 +99,7 @@ class Modified(_OfCounterfactuals):
 
 def _is_number(column: Array) -> bool:
     """Whether these are numbers, some of which may be missing."""
-    return column.dtype != object or all(
-        item is None or (isinstance(item, int | float | np.number) and not isinstance(item, bool)) for item in column
-    )
+    return column.dtype != object or all(item is None or is_real(item) for item in column)
 
 
 def _change(new: Array, old: Array, dates: bool) -> list[Any]:

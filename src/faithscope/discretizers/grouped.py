@@ -43,7 +43,7 @@ class Grouped(OfImportances):
 
     groups: tuple[tuple[str, tuple[str, ...]], ...]
 
-    traits = frozenset(["orders_features"])
+    orders_features = True
     cell = 8
 
     def __init__(self, groups: Mapping[str, Sequence[str]]) -> None:
@@ -96,29 +96,36 @@ class Grouped(OfImportances):
                 f"{self!r} recognizes features by name, and these importances have no names: pass "
                 "fs.Importances(values, names=...), of a pipeline with names=pipe[:-1].get_feature_names_out()."
             )
-        places, times = {name: j for j, name in enumerate(names)}, Counter(names)
-
-        def place(name: str) -> int:
-            if times[name] != 1:
-                advice = "Give every feature a name of its own." if times[name] else hint(name, places)
-                raise BadInput(
-                    f"{times[name]} features of these importances are named {name!r}, and Grouped needs one. {advice}"
-                )
-            return places[name]
-
-        groups = [
-            (f"{parent}{suffix}", sorted(place(f"{child}{suffix}") for child in children))
-            for suffix in self._suffixes(names)
-            for parent, children in self.groups
+        places, times, suffixes = {name: j for j, name in enumerate(names)}, Counter(names), [""]
+        known = any(child in places for _, children in self.groups for child in children)
+        if not known and all(_PER_CLASS in name for name in names):  # importances of several classes
+            suffixes = list(dict.fromkeys(_PER_CLASS + name.rpartition(_PER_CLASS)[2] for name in names))
+        groups = []
+        for suffix in suffixes:
+            for parent, children in self.groups:
+                features = [child + suffix for child in children]
+                odd = next((name for name in features if times[name] != 1), None)
+                if odd is not None:
+                    advice = "Give every feature a name of its own." if times[odd] else hint(odd, places)
+                    raise BadInput(
+                        f"{times[odd]} features of these importances are named {odd!r}, and Grouped needs one. {advice}"
+                    )
+                groups.append((parent + suffix, sorted(places[name] for name in features)))
+        starts, grouped = {members[0] for _, members in groups}, {j for _, members in groups for j in members}
+        alone = {name for j, name in enumerate(names) if j not in grouped}
+        both = {parent for parent, _ in groups} & alone
+        if both:
+            raise BadInput(
+                f"Grouped has a group {min(both)!r}, which is also the name of a feature in no group: put the feature "
+                "in the group, or give the group another name."
+            )
+        given = iter(groups)
+        layout = [
+            next(given) if j in starts else (name, [j])
+            for j, name in enumerate(names)
+            if j in starts or j not in grouped
         ]
-        return _in_place(names, groups)
-
-    def _suffixes(self, names: Names) -> list[str]:
-        """What follows features in names: nothing, or the class if importances hold several."""
-        known = set(names)
-        if not all(_PER_CLASS in name for name in names) or any(c in known for _, group in self.groups for c in group):
-            return [""]
-        return list(dict.fromkeys(_PER_CLASS + name.rpartition(_PER_CLASS)[2] for name in names))
+        return tuple(name for name, _ in layout), [members for _, members in layout]
 
     def __repr__(self) -> str:
         features = sum(len(children) for _, children in self.groups)
@@ -127,33 +134,12 @@ class Grouped(OfImportances):
         return f"Grouped({ {parent: list(children) for parent, children in self.groups} })"
 
 
-def _in_place(names: Names, groups: list[tuple[str, list[int]]]) -> tuple[Names, list[list[int]]]:
-    """Names and positions of all sums: groups at the places of their first features, the other features between."""
-    starts, grouped = {places[0] for _, places in groups}, {j for _, places in groups for j in places}
-    given = iter(groups)
-    layout = [
-        next(given) if j in starts else (name, [j]) for j, name in enumerate(names) if j in starts or j not in grouped
-    ]
-    both = {parent for parent, _ in groups} & {name for j, name in enumerate(names) if j not in grouped}
-    if both:
-        raise BadInput(
-            f"Grouped has a group {min(both)!r}, which is also the name of a feature in no group: put the feature in "
-            "the group, or give the group another name."
-        )
-    return tuple(name for name, _ in layout), [places for _, places in layout]
-
-
 def _sums(values: Array, members: list[list[int]]) -> Floats:
     """The sum of these columns for each member; one column after the other, so that rows do not depend on others."""
     sums = np.zeros((len(values), len(members)))
-    try:
-        with np.errstate(over="raise"):
-            for group, places in enumerate(members):
-                for place in places:
-                    sums[:, group] += values[:, place]
-    except FloatingPointError:
-        largest = np.abs(values).max()
-        raise BadInput(f"Sums of importances as large as {largest:g} are infinite: scale them down.") from None
+    for group, places in enumerate(members):
+        for place in places:
+            sums[:, group] += values[:, place]
     return sums
 
 

@@ -29,20 +29,41 @@ class OfImportances(Discretizer):
 
     def __call__(self, explanations: Explanations) -> Importances:
         importances = self._read(explanations)
-        return self._coarser(importances, self._values(importances))
+        rows, width = len(importances), self._width(importances)
+        what = f"{self!r} of {rows:,} rows and {width:,} features"
+        need(self.cell * rows * width, what, "sample rows, or let audit() discretize them in DuckDB")
+        try:
+            with np.errstate(over="raise"):
+                values = self._values(importances)
+        except FloatingPointError:
+            largest = np.abs(importances.values).max()
+            raise BadInput(
+                f"Importances as large as {largest:g} are too large for {self!r}: scale them down."
+            ) from None
+        return self._coarser(importances, values)
 
     def _read(self, explanations: Explanations) -> Importances:
-        """The explanations, which must be importances; raises if coarser values do not fit in memory."""
-        importances = _importances(self, explanations)
-        rows, features = importances.values.shape
-        what = f"{self!r} of {rows:,} rows and {features:,} features"
-        need(self.cell * rows * features, what, "sample rows, or let audit() discretize them in DuckDB")
-        return importances
+        """The explanations, which must be importances."""
+        if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
+            return explanations
+        if not isinstance(explanations, Explanations):
+            raise WrongType(
+                f"{self!r} discretizes importances; got {type(explanations).__name__}: pass fs.Importances(values), "
+                "or discretizer= to a measure."
+            )
+        hint = " Take the change first: Delta() | ..." if isinstance(explanations, Counterfactuals) else ""
+        raise WrongType(
+            f"{self!r} discretizes importances (n_rows x n_features numbers); got {explanations.kind}.{hint}"
+        )
+
+    def _width(self, importances: Importances) -> int:
+        """How many numbers a row has once it is coarser."""
+        return int(importances.values.shape[1])
 
     def _coarser(self, importances: Importances, values: Array) -> Importances:
         form = f"{importances.form} | {self!r}" if importances.form else repr(self)
         shape = importances.shape if values.shape == importances.values.shape else None
-        kept = {name: getattr(importances, name) for name in ("error", "remarks", "label")}
+        kept = {name: getattr(importances, name) for name in ("error", "remarks", "label", "index")}
         return self.kind.made(values, importances.names, form, shape=shape, **kept)
 
 
@@ -60,14 +81,7 @@ class _FixedPoint(OfImportances):
 
     def _values(self, importances: Importances) -> Array:
         scale = 10.0**self.decimals
-        try:
-            with np.errstate(over="raise"):
-                values = importances.values.astype(np.float64, copy=False) * scale
-        except FloatingPointError:
-            largest = np.abs(importances.values).max()
-            raise BadInput(
-                f"Importances as large as {largest:g} have no {self.decimals} decimals to keep: scale them down."
-            ) from None
+        values = importances.values.astype(np.float64, copy=False) * scale
         self._cut(values, out=values)
         values /= scale
         values += 0.0  # -0.0 becomes 0.0
@@ -141,7 +155,7 @@ class Rank(OfImportances):
     """
 
     kind = Rankings
-    traits = frozenset(["orders_features"])
+    orders_features = True
 
     def _values(self, importances: Importances) -> Array:
         order = np.empty(importances.values.shape, np.min_scalar_type(max(1, importances.values.shape[1] - 1)))
@@ -156,19 +170,13 @@ class Top(OfImportances):
 
     k: int
 
-    traits = frozenset(["orders_features"])
-    _what: ClassVar[str] = "features"
+    orders_features = True
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        check_whole(self.k, f"{name}'{'s' * (name[-1] != 's')} k, the number of {self._what} it keeps,")
+        check_whole(self.k, f"k of {type(self).__name__}, the number that it keeps,")
 
     def _values(self, importances: Importances) -> Array:
         return np.abs(top_signs(importances.values, self.k))
-
-    def _room(self, values: Array) -> Array | None:
-        """How many missing importances are among the k largest of each row, if they are smaller than any number."""
-        return np.asarray(self.k - (~np.isnan(values)).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -212,17 +220,3 @@ class TopFeatures(Top):
     >>> TopFeatures(2)(Importances([[0.2, -0.3, 0.1]], names=["age", "job", "hours"])).describe(0)
     'age, job'
     """
-
-
-def _importances(discretizer: Discretizer, explanations: Explanations) -> Importances:
-    if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
-        return explanations
-    if not isinstance(explanations, Explanations):
-        raise WrongType(
-            f"{discretizer!r} discretizes importances; got {type(explanations).__name__}: pass fs.Importances(values), "
-            "or discretizer= to a measure."
-        )
-    hint = " Take the change first: Delta() | ..." if isinstance(explanations, Counterfactuals) else ""
-    raise WrongType(
-        f"{discretizer!r} discretizes importances (n_rows x n_features numbers); got {explanations.kind}.{hint}"
-    )

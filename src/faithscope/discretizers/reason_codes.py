@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -58,7 +57,7 @@ class ReasonCodes(OfImportances):
     against: str | float | bool | None = None
     ordered: bool = False
 
-    traits = frozenset(["orders_features"])
+    orders_features = True
 
     def __post_init__(self) -> None:
         k = check_whole(self.k, "ReasonCodes' k, the number of reasons it keeps,")
@@ -106,10 +105,10 @@ class ReasonCodes(OfImportances):
                 fact = "nothing says which label the importances speak of, and reason codes count against it"
                 advice = f"name the favorable label, such as {call}"
             return (Note(fact, option=(call, f"--discretize {word}"), advice=advice),)
-        if known is not None and _is_same(str(known), str(self.against)):
+        if known is not None and _plain(known) == _plain(self.against):
             return ()
         told = f"reason codes are against label {self.against!r}"
-        if label is None and known is not None and self._is_other(str(known)):
+        if label is None and known is not None and self._is_other(known):
             turned = "if so, the reasons are reversed, and fs.read(explanations, class_index=0) turns them"
             return (f"{told}, not {known!r}, which {seem}: {turned}",)
         return (f"{told}: nothing says that the importances speak of it",)
@@ -135,13 +134,8 @@ class ReasonCodes(OfImportances):
 
     def _is_other(self, label: str | None) -> bool:
         """Whether a label is surely not the favorable one: 1 may be what a model calls "approved"."""
-        if self.against is None or label is None or _is_same(label, str(self.against)):
-            return False
-        return (_number(label) is None) == (_number(str(self.against)) is None)
-
-    def _room(self, values: Array) -> Array:
-        """How many missing importances of each row may be reasons, after those that are."""
-        return np.asarray(self.k - (values < 0).sum(axis=1))
+        known, favorable = _plain(label), _plain(self.against)
+        return None not in (known, favorable) and known != favorable and type(known) is type(favorable)
 
     def _refuse(self, importances: Importances) -> None:
         """Raise if importances cannot be numbers of the favorable label."""
@@ -176,9 +170,10 @@ def spoken_of(values: Array, names: Sequence[Any], place: Ints) -> Any:
     >>> spoken_of(np.array([[-0.4, 0.1], [0.3, 0.2]] * 5), ["denied", "approved"], predicted)
     'approved'
     """
+    from scipy.stats import rankdata
+
     rows = np.bincount(place, minlength=len(names))
-    _, which, equal = np.unique(values.sum(axis=1), return_inverse=True, return_counts=True)
-    ranks = np.bincount(place, (np.cumsum(equal) - (equal - 1) / 2)[which], len(names))
+    ranks = np.bincount(place, rankdata(values.sum(axis=1)), len(names))
     others = len(place) - rows
     enough = (rows >= _FEWEST) & (others >= _FEWEST)
     above = (ranks - rows * (rows + 1) / 2) / np.maximum(rows * others, 1)
@@ -186,15 +181,13 @@ def spoken_of(values: Array, names: Sequence[Any], place: Ints) -> Any:
     return names[best] if enough[best] and above[best] >= _CLEAR else None
 
 
-def _is_same(label: str | None, against: str) -> bool:
-    """Whether two labels are equal, as texts or as numbers: 1 and 1.0 are."""
-    return label == against or (label is not None and _number(label) is not None and _number(label) == _number(against))
-
-
-def _number(label: str) -> float | None:
-    with suppress(ValueError):
-        return None if isnan(number := float(label)) else number
-    return None
+def _plain(label: Any) -> str | float | None:
+    """A label as a number if it spells one, so that 1 and "1.0" are equal; else as a text."""
+    text = None if label is None else str(label)
+    try:
+        return text if text is None or isnan(number := float(text)) else number
+    except ValueError:
+        return text
 
 
 def most_negative(values: Array, k: int) -> Array:

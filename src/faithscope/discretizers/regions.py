@@ -1,21 +1,122 @@
 """Discretizers of maps and series: sums over the regions of a grid, and which regions matter most."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import prod
 from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.discretizers.grids import AXES, Grid
-from faithscope.discretizers.importances import OfImportances, Top, _importances
+from faithscope.discretizers.importances import OfImportances, Top
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import Explanations
+from faithscope.explanations.forms import in_blocks
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.array_types import Array
+from faithscope.inputs.array_types import Array, Floats, Names
 from faithscope.inputs.checks import check_whole, check_word
-from faithscope.runtime.memory import need
 
+_COLORS = (1, 3, 4)  # channels of gray, of colors, and of colors with transparency
+_WORDS = {1: ("step",), 2: ("row", "column"), 3: ("plane", "row", "column")}
 _USUAL = (4, 4)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A grid of regions over maps of one shape; a region spans all channels.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The axes of one map, that of channels among them.
+    regions : tuple of int
+        Into how many regions each axis is cut; 1 for that of channels.
+    channel : int or None
+        Which axis is channels, if one is.
+    """
+
+    shape: tuple[int, ...]
+    regions: tuple[int, ...]
+    channel: int | None
+
+    @classmethod
+    def over(cls, shape: tuple[int, ...], regions: tuple[int, ...], channels: str | None = None) -> "Grid":
+        """The grid of so many regions over the axes of a map; raises if it is not clear which axis is channels.
+
+        Examples
+        --------
+        >>> Grid.over((3, 8, 8), (2, 2))
+        Grid(shape=(3, 8, 8), regions=(1, 2, 2), channel=0)
+        """
+        while len(shape) > len(regions) + 1 and 1 in shape:  # as attributions of one row at a time have it
+            first = shape.index(1)
+            shape = (*shape[:first], *shape[first + 1 :])
+        channel = _channel(shape, regions, channels)
+        cuts = regions if channel is None else (1, *regions) if channel == 0 else (*regions, 1)
+        for length, wanted in zip(shape, cuts, strict=True):
+            if wanted > length:
+                raise BadInput(
+                    f"Maps of shape {shape} have an axis of {length}, which cannot be cut into {wanted} regions: ask "
+                    f"for at most {length}, or say where channels are, such as fs.Pool({regions}, channels='first')."
+                )
+        return cls(shape, cuts, channel)
+
+    @property
+    def spans(self) -> list[list[tuple[int, int]]]:
+        """The first and the last place of each region along each axis: as equal as can be, the longer ones first."""
+        return [
+            [(int(places[0]), int(places[-1])) for places in np.array_split(np.arange(length), wanted)]
+            for length, wanted in zip(self.shape, self.regions, strict=True)
+        ]
+
+    def sums(self, values: Array) -> Floats:
+        """The sum of each region, in double precision: (n, cells of a map) to (n, regions)."""
+        total = np.empty((len(values), int(np.prod(self.regions))))
+        starts = [[first for first, _ in spans] for spans in self.spans]
+        for rows in in_blocks(values):
+            block = values[rows].astype(np.float64).reshape(-1, *self.shape)
+            for axis in reversed(range(len(self.shape))):  # the last lies together in memory
+                block = np.add.reduceat(block, starts[axis], axis=axis + 1)
+            total[rows] = block.reshape(len(block), -1)
+        return total
+
+    def names(self, cells: Sequence[str] | None) -> Names:
+        """The name of each region: its first and its last cell, if cells have names, else its rows and columns."""
+        spans = self.spans
+        if cells is None:
+            spans = [span for axis, span in enumerate(spans) if axis != self.channel]
+            words = _WORDS[len(spans)]
+            return tuple(", ".join(map(_told, words, region)) for region in product(*spans))
+        grid = np.arange(len(cells)).reshape(self.shape)
+        corners = [[grid[tuple(span[end] for span in region)] for end in (0, 1)] for region in product(*spans)]
+        return tuple(cells[a] if a == b else f"{cells[a]} to {cells[b]}" for a, b in corners)
+
+
+def _channel(shape: tuple[int, ...], regions: tuple[int, ...], channels: str | None) -> int | None:
+    """The axis of channels, besides those that the grid cuts; None if there is none."""
+    axes = len(regions)
+    if len(shape) == axes and channels is None:
+        return None
+    if len(shape) != axes + 1:
+        raise BadInput(
+            f"Maps of shape {shape} have {len(shape)} axes, and a grid of {axes} cuts {axes}, or {axes + 1} if one is "
+            "channels: leave channels= out if none is."
+        )
+    rests = {0: shape[1:], axes: shape[:-1]}
+    colored = [end for end in rests if shape[end] in _COLORS]
+    likely = [end for end in colored if all(np.greater_equal(rests[end], regions))] or colored
+    series = axes == 1  # of (steps, features)
+    ends = {"first": [0], "last": [axes], None: [axes] if series else likely}[channels]
+    if len(ends) != 1:
+        raise BadInput(
+            f"Maps of shape {shape} may have their channels first or last: say which, such as "
+            f"fs.Pool({regions}, channels='first')."
+        )
+    return ends[0]
+
+
+def _told(word: str, span: tuple[int, int]) -> str:
+    first, last = span
+    return f"{word} {first}" if first == last else f"{word}s {first}-{last}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,12 +152,14 @@ class Pool(OfImportances):
     shape: tuple[int, ...] | None = field(default=None, kw_only=True)
     channels: Literal["first", "last"] | None = field(default=None, kw_only=True)
 
-    traits = frozenset(["reads_maps", "orders_features"])
+    reads_maps = True
+    orders_features = True
+    cell = 8
 
     def __post_init__(self) -> None:
         grid = _whole_numbers(self.grid, "Pool's grid, the regions along each axis,", "(4, 4) or 8")
-        if len(grid) > AXES:
-            raise BadInput(f"Pool's grid must have 1, 2 or {AXES} axes; got {grid}.")
+        if len(grid) not in _WORDS:
+            raise BadInput(f"Pool's grid must have 1, 2 or 3 axes; got {grid}.")
         self._fill(grid=grid)
         if self.shape is not None:
             self._fill(shape=_whole_numbers(self.shape, "Pool's shape of one map", "(28, 28)"))
@@ -66,24 +169,16 @@ class Pool(OfImportances):
         known = {"grid": self.grid, "shape": self.shape, "channels": self.channels}
         return f"Pool({', '.join(f'{name}={value!r}' for name, value in known.items() if value is not None)})"
 
-    def _read(self, explanations: Explanations) -> Importances:
-        importances = _importances(self, explanations)
-        need(8 * len(importances) * prod(self.grid), f"{self!r} of {len(importances):,} rows", "sample rows")
-        return importances
+    def _width(self, importances: Importances) -> int:
+        return prod(self.grid)
 
     def _values(self, importances: Importances) -> Array:
-        sums = self._grid(importances).sums(importances.values)
-        if not np.isfinite(sums).all():
-            raise BadInput(
-                f"Importances as large as {np.abs(importances.values).max():g} have no sums: scale them down."
-            )
-        return sums
+        return self._grid(importances).sums(importances.values)
 
     def _coarser(self, importances: Importances, values: Array) -> Importances:
         grid = self._grid(importances)
         remarks, names = (*importances.remarks, *_summed(grid)), grid.names(importances.names)
-        pooled = super()._coarser(importances, values)
-        return pooled._with(names=names, shape=self.grid, remarks=remarks, index=importances.index)
+        return super()._coarser(importances, values)._with(names=names, shape=self.grid, remarks=remarks)
 
     def _grid(self, importances: Importances) -> Grid:
         return Grid.over(self._shape_of(importances), self.grid, self.channels)
@@ -126,11 +221,7 @@ class TopRegions(Top):
     'rows 0-1, column 2'
     """
 
-    traits = frozenset(["reads_maps", "orders_features"])
-    _what = "regions"
-
-    def _room(self, values: Array) -> None:
-        return None
+    reads_maps = True
 
 
 def usual_pool(importances: Importances) -> Pool | None:
@@ -149,10 +240,13 @@ def _summed(grid: Grid) -> tuple[str, ...]:
     if grid.channel is None or grid.shape[grid.channel] == 1:
         return ()
     rest = " x ".join(str(length) for axis, length in enumerate(grid.shape) if axis != grid.channel)
-    many = grid.shape[grid.channel]
-    if len(grid.shape) == 2:
-        return (f"series were read as {rest} steps of {many} features, whose importances were summed",)
-    return (f"maps were read as {rest} with {many} channels, whose importances were summed",)
+    many, series = grid.shape[grid.channel], len(grid.shape) == 2
+    told = (
+        f"series were read as {rest} steps of {many} features"
+        if series
+        else f"maps were read as {rest} with {many} channels"
+    )
+    return (f"{told}, whose importances were summed",)
 
 
 def _whole_numbers(given: Any, what: str, example: str) -> tuple[int, ...]:

@@ -7,15 +7,15 @@ from typing import Any
 from faithscope.errors import BadInput
 from faithscope.evaluation.cache import Cache, takes_progress
 from faithscope.evaluation.outputs import Output
+from faithscope.explainers.base import line_of
 from faithscope.explanations import Explanations
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records
 from faithscope.inputs.alignment import is_fresh, made_in_order
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_names, is_frame
-from faithscope.inputs.asking import framed, rows_of_its_own
 from faithscope.inputs.columns import default_names
-from faithscope.inputs.models import label_function, refuse_class
+from faithscope.inputs.models import Model, framed, refuse_class, rows_of_its_own
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
 from faithscope.runtime.progress import Step, Watch
@@ -31,7 +31,7 @@ class Asker:
 
     def knowing(self, model: Any, *explainers: Any) -> "Asker":
         """The same, after taking the fingerprints of model and explainers: a call may change them."""
-        asked = [(model, label_function(model)), *((each, function_of(each, "explain")) for each in explainers)]
+        asked = [(model, Model(model).find()), *((each, function_of(each, "explain")) for each in explainers)]
         for thing, function in asked:
             if function is not None and not isinstance(thing, Explanations):
                 self._question(thing)
@@ -110,8 +110,6 @@ def described(explainer: Any) -> str:
     silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
     if silent or explainer is function_of(explainer, "explain"):
         return called(explainer)
-    from faithscope.explainers.base import line_of  # imported here, since it loads all explainers
-
     line = line_of(explainer)
     return line if len(line.splitlines()) == 1 else called(explainer)
 
@@ -135,7 +133,7 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     swapped, order = "Model and explainer seem to be swapped", "pass (model, explainer, X)"
     if callable(X) or callable(getattr(X, "predict", None)):
         raise BadInput(f"X and another argument seem to be swapped, since X is no rows ({type(X).__name__}): {order}.")
-    if isinstance(model, Explanations) or (explains and label_function(model) is None):
+    if isinstance(model, Explanations) or (explains and Model(model).find() is None):
         raise BadInput(f"{swapped}, since the model is an explainer ({type(model).__name__}): {order}.")
     if predicts and function_of(explainer, "explain") is None:
         raise BadInput(f"{swapped}, since the explainer is a model ({type(explainer).__name__}): {order}.")

@@ -13,7 +13,7 @@ import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.explanations import Explanations
-from faithscope.explanations.arrow.tables import from_arrow, to_arrow
+from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.explanations.base import join_all
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.counting.coverage import count_necessity, cover
 from faithscope.discretizers import Discretize
-from faithscope.errors import BadInput, NotScoped, UnknownName, WrongType
+from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.evaluation.best import Best
 from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.result import Evaluation
@@ -25,10 +25,11 @@ from faithscope.measures.comparing.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.encoding import encoding_columns, not_scoped
+from faithscope.measures.covered import unseen_rows
+from faithscope.measures.encoding import Encoding
 from faithscope.measures.estimate import BEYOND, NECESSITY, Estimate, Method
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
-from faithscope.measures.sufficiency import Scoping, leaning_on, unseen_rows
+from faithscope.measures.sufficiency import Scoping, leaning_on
 from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
@@ -142,9 +143,9 @@ class Comparison(Reported, Mapping[str, Evaluation]):
         The columns are the attributes of `Encoding`; ``comparison[name].encoding()`` has the tests of each explanation.
         """
         scoped = {name: ev for name, ev in self.evaluations.items() if ev.sufficiency is not None}
-        if not scoped:
-            raise NotScoped(not_scoped(next(iter(self.evaluations.values())).explanations))
-        return frame(encoding_columns({name: ev.encoding() for name, ev in scoped.items()}))
+        found = {name: ev.encoding() for name, ev in (scoped or self.evaluations).items()}
+        lines = {name: [getattr(encoding, name) for encoding in found.values()] for name in Encoding._NUMBERS}
+        return frame({"explainer": list(found), **lines})
 
     def explainer_agreement(
         self,
@@ -327,7 +328,7 @@ def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[L
     ):
         estimate, relation, unseen = getattr(ev, measure), ev._relation, None
         if measure == NECESSITY:
-            left_out = counted.terms.left_out
+            left_out = counted.left_out
         else:
             partitions = relation.partitions
             how = Scoping(relation, further=None if partitions else ev.options.further)

@@ -17,7 +17,7 @@ from faithscope.evaluation.run import run, sampled
 from faithscope.explanations.forms import names_all
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import same_length
-from faithscope.inputs.models import label_function
+from faithscope.inputs.models import Model
 from faithscope.inputs.rows import rows_of
 from faithscope.measures import scopes
 from faithscope.measures.estimate import Method
@@ -170,7 +170,7 @@ def local(
       1 of 1 rows with this explanation agree (4 rows seen)
     """
     explainer = adapted(explainer, model)
-    if label_function(model) is None or function_of(explainer, "explain") is None:
+    if Model(model).find() is None or function_of(explainer, "explain") is None:
         raise WrongType(
             "local needs a model and an explainer that can be called on x, not ready predictions or explanations: "
             "pass (x, model, explainer, X)."

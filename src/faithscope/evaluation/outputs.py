@@ -12,15 +12,7 @@ from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_array
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.labels import to_number_predictions, to_predictions
-from faithscope.inputs.models import (
-    classifier_name,
-    is_torch_module,
-    label_function,
-    lacks_predict,
-    number_function,
-    probability_function,
-    regressor_name,
-)
+from faithscope.inputs.models import Model, is_torch_module
 from faithscope.sample import Sample
 
 OUTPUTS = ("label", "probability")
@@ -62,7 +54,7 @@ class Output:
         output : {"label", "probability"}, optional
         """
         check_word(output, "output", OUTPUTS, optional=True)
-        name, chosen = type(model).__name__, to_agreement(agreement)
+        name, chosen, asked = type(model).__name__, to_agreement(agreement), Model(model)
         if output == "probability":
             if not callable(getattr(model, "predict_proba", None)):
                 raise BadInput(
@@ -80,7 +72,7 @@ class Output:
             classes = getattr(model, "classes_", ())
             second = repr(np.asarray(classes).tolist()[1]) if len(classes) == 2 else "1"
             return cls("predict_proba", chosen, (note,), second=second)
-        if lacks_predict(model):
+        if asked.lacks_predict:
             if chosen.of_numbers:
                 raise BadInput(
                     f"{name} has predict_proba and no predict, and agreement={chosen} compares numbers: pass "
@@ -88,22 +80,20 @@ class Output:
                 )
             return cls(agreement=chosen, notes=(_MOST_PROBABLE,))
         if agreement is not None or output == "label":
-            classifier = classifier_name(model) if chosen.of_numbers else None
-            if classifier is None:
+            if not chosen.of_numbers or asked.kind != "classifier":
                 return cls(agreement=chosen)
             more = ": output='probability' compares its probabilities" if hasattr(model, "predict_proba") else ""
-            codes = f"predictions are class labels of a classifier ({classifier}), measured as numbers{more}"
+            codes = f"predictions are class labels of a classifier ({asked.name}), measured as numbers{more}"
             return cls(agreement=chosen, notes=(codes,))
-        regressor = regressor_name(model)
-        if regressor is not None:
-            return cls(agreement=Spread(), notes=(_measured(f"numbers of a regressor ({regressor})"),))
+        if asked.kind == "regressor":
+            return cls(agreement=Spread(), notes=(_measured(f"numbers of a regressor ({asked.name})"),))
         return cls(undecided=is_torch_module(model))
 
     def function(self, model: Any) -> Callable[[Any], Any] | None:
         """The function from rows to what is asked for; None for ready predictions."""
         if self.method == "predict_proba":
-            return probability_function(model)
-        return number_function(model) if self.agreement.of_numbers else label_function(model)
+            return Model(model).function("probabilities")
+        return Model(model).find("numbers" if self.agreement.of_numbers else "labels")
 
     @property
     def kind(self) -> str:

@@ -12,8 +12,8 @@ from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.foreign import adapted, library_of
 from faithscope.explanations import Explanations
 from faithscope.inputs.checks import check_whole
+from faithscope.inputs.labels import to_weights
 from faithscope.inputs.rows import rows_of
-from faithscope.inputs.weights import to_weights
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.repeatability import Repeatability, Runs, measure_repeatability, refuse_lengths
 from faithscope.runtime.memory import in_memory

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.agreements import Spread
-from faithscope.counting.counted import Coverage, NecessityCounts
+from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.coverage import cover
 from faithscope.discretizers import Discretize, Original, usual
@@ -125,7 +125,7 @@ class Evaluation(OfOneExplainer):
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
     _coverage: Coverage | None = field(default=None, repr=False)
     _chosen: Any = field(default=None, repr=False)  # the discretizer itself
-    _reached: NecessityCounts | None = field(default=None, repr=False)
+    _reached: Coverage | None = field(default=None, repr=False)
     # The rows with the importances that `Alike` reads, and with the rules that these stand for.
     _naming: tuple[Sample, Sample] | None = field(default=None, repr=False)
 

@@ -1,6 +1,7 @@
 """The base of all explainers, as scikit-learn's estimators have one: repr, get_params, equality, progress, labels."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import fields
 from functools import wraps
 from inspect import isfunction, signature
@@ -75,8 +76,12 @@ class Explainer:
         return hash(repr(self))
 
 
-def blocks(rows: int, step: int, progress: Progress | None = None) -> Iterator[slice]:
-    """Consecutive slices of at most `step` rows (at least one); progress is called when the caller is done with each.
+def blocks(
+    rows: int, step: int, progress: Progress | None = None, more: Callable[[int], None] = lambda rows: None
+) -> Iterator[slice]:
+    """Consecutive slices of at most `step` rows (at least one).
+
+    When the caller is done with a slice, `progress` is called with the rows done and all rows, `more` with its length.
 
     Examples
     --------
@@ -87,6 +92,7 @@ def blocks(rows: int, step: int, progress: Progress | None = None) -> Iterator[s
     for start in range(0, rows, step):
         block = slice(start, min(start + step, rows))
         yield block
+        more(block.stop - start)
         if progress is not None:
             progress(block.stop, rows)
 
@@ -100,11 +106,10 @@ def _showing_progress(explain: Callable[..., Any]) -> Callable[..., Any]:
             raise WrongType(
                 f"progress must be True, False, None or a function (done, total); got {type(progress).__name__}."
             )
-        if isinstance(progress, bool):
-            with Watch(progress).phase(f"explaining with {type(self).__name__}", rows_of(X)) as step:
-                made = explain(self, X, *given, progress=step, **options)
-        else:
-            made = explain(self, X, *given, progress=progress, **options)
+        told = isinstance(progress, bool)
+        phase = f"explaining with {type(self).__name__}"
+        with Watch(progress).phase(phase, rows_of(X)) if told else nullcontext(progress) as step:
+            made = explain(self, X, *given, progress=step, **options)
         return made._labelled(X) if isinstance(made, Explanations) else made
 
     return shown
@@ -128,16 +133,13 @@ def _shown(name: str, value: Any) -> str:
     if isinstance(value, _PLAIN):
         return repr(value.item() if isinstance(value, np.generic) else value)
     if name.startswith("X") or hasattr(value, "shape"):
-        return str(_shape(value))
+        shape = value.shape if hasattr(value, "shape") else np.array(value, object).shape
+        return str(tuple(map(int, shape)))
     if isinstance(value, Agreement):
         return line_of(value)
     if isinstance(value, list | tuple | set | frozenset) and all(isinstance(item, _PLAIN) for item in value):
         return repr(value) if len(value) <= _MOST else f"<{len(value)} values>"
     return _name(value)
-
-
-def _shape(rows: Any) -> tuple[int, ...]:
-    return tuple(map(int, rows.shape if hasattr(rows, "shape") else np.array(rows, object).shape))
 
 
 def _name(value: Any) -> str:

@@ -1,5 +1,6 @@
 """Counterfactuals: the nearest known row with another prediction, moved toward the row as far as it stays so."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
@@ -8,19 +9,89 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.base import Progress, blocks
-from faithscope.explainers.shared.counterfactuals import FlippingExplainer, as_counterfactuals, ranges, unlike
-from faithscope.explainers.shared.outcomes import Outcomes
-from faithscope.explainers.space import Space
+from faithscope.explainers.base import Explainer, Progress, blocks
+from faithscope.explainers.outcomes import Outcomes
+from faithscope.explainers.space import Dates, Space
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
+from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
+from faithscope.inputs.dates import UNITS
 from faithscope.inputs.grouping import group
+from faithscope.inputs.rows import rows_of
 
 _DISTANCES = 2**22  # in one block
 _PARTS, _ROUNDS = 4, 5  # a gap is cut in 4 parts 5 times: to a thousandth of it
 _NUMBERS = 2**20  # of candidate points, in one block
+
+
+class FlippingExplainer(Explainer, ABC):
+    """Base of explainers by counterfactuals; what is learned of training rows is learned again after pickling."""
+
+    X_train: Any
+    categorical: Iterable[int | str]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without what was learned."""
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    @cached_property
+    def _learned(self) -> tuple[Space, Floats]:
+        table = Space.learn(self.X_train, self.categorical)
+        return table, table.encode(self.X_train)
+
+    @abstractmethod
+    def _flipped(self, rows: Floats, table: Space, progress: Progress | None) -> tuple[Floats, Ints]:
+        """One point per row that has a counterfactual, and the positions of these rows."""
+
+    @abstractmethod
+    def _why_none(self) -> str:
+        """Why a row may have no counterfactual."""
+
+    def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
+        """One counterfactual per row that has one, and the positions of these rows.
+
+        They have the table's own values, and Gower's metric with the ranges of the training rows.
+        """
+        learned, known = self._learned
+        rows, table = learned.read(X)
+        points, where = self._flipped(rows, table, progress)
+        a, b = (points, rows[where]) if len(points) else (known[:1], known[:1])  # which show the types of columns
+        units = [UNITS[scale.unit] if isinstance(scale, Dates) else 1 for scale in table.scales]
+        widths = zip(table.categorical, (ranges(known) * units).tolist(), strict=True)
+        metric = Gower(tuple(None if coded else width for coded, width in widths))
+        found = Counterfactuals(table.decode(a), table.decode(b), metric=metric).take(slice(len(points)))
+        return found._with(index=taken(index_of(X), where)), where
+
+    def explain(self, X: Any, *, progress: Progress | None = None) -> Counterfactuals:
+        """One counterfactual per row; raises if a row has none.
+
+        Parameters
+        ----------
+        X : (n, d) array or table
+        progress : bool or callable, optional
+            True shows how far it is; a function is called with the rows done, and all rows, after some of them.
+        """
+        counterfactuals, flipped = self.find(X, progress=progress)
+        rows = rows_of(X)
+        missing = np.setdiff1d(np.arange(rows), flipped)
+        if len(missing):
+            raise BadInput(
+                f"No counterfactual was found for row {missing[0]} ({len(missing):,} of {rows:,} rows in all): "
+                f"{self._why_none()}. Use find(X), which leaves such rows out and says which are left."
+            )
+        return counterfactuals
+
+
+def ranges(known: Floats) -> Floats:
+    """The range of each column over the values that are not missing; 0 if all are."""
+    return np.asarray(np.nan_to_num(np.fmax.reduce(known, axis=0) - np.fmin.reduce(known, axis=0)))
+
+
+def unlike(a: Floats, b: Floats) -> Bools:
+    """Which values differ; two missing values do not."""
+    return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +142,7 @@ class Counterfactual(FlippingExplainer):
 
     def __post_init__(self) -> None:
         check_whole(self.candidates, "candidates")
-        if self.metric != "gower":
+        if not isinstance(self.metric, str) or self.metric != "gower":
             raise BadInput(
                 f"Counterfactual searches by Gower's distance alone; got metric={self.metric!r}. Of what it finds, "
                 "fs.Counterfactuals(found.points, found.originals, metric=...) measures distances otherwise."
@@ -83,30 +154,25 @@ class Counterfactual(FlippingExplainer):
         return Outcomes.of(self.predict, self.agreement, type(self).__name__)
 
     @cached_property
-    def _learned(self) -> "Flips":
-        table = Space.learn(self.X_train, self.categorical)
-        known = table.encode(self.X_train)
+    def _search(self) -> "Flips":
+        table, known = self._learned
         known = np.unique(np.where(np.isnan(known), np.inf, known), axis=0)  # missing numbers are equal, and come last
         known = np.where(np.isinf(known), np.nan, known)
         labels = self._outcomes.ask(table.decode(known))
-        return Flips(self._outcomes, table, known, labels, _Gower(table.categorical, known), self.candidates)
+        return Flips(self._outcomes, table, known, labels, self.candidates)
 
     def _why_none(self) -> str:
         return self._outcomes.never_kept()
 
-    def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
-        """One counterfactual per row that has one, and the positions of these rows."""
-        rows, table = self._learned.table.read(X)
-        search = replace(self._learned, table=table)
+    def _flipped(self, rows: Floats, table: Space, progress: Progress | None) -> tuple[Floats, Ints]:
+        search = replace(self._search, table=table)
         search.settle(rows)
-        points, flipped = [search.known[:0]], [np.empty(0, np.int64)]
-        step = _NUMBERS // (self.candidates * search.known.shape[1])
-        for block in blocks(len(rows), step, progress):
+        points, flipped = [rows[:0]], [np.empty(0, np.int64)]
+        for block in blocks(len(rows), _NUMBERS // (self.candidates * rows.shape[1]), progress):
             owner, flips = replace(search, rows=rows[block]).flip()
             points.append(flips)
             flipped.append(owner + block.start)
-        where = np.concatenate(flipped)
-        return as_counterfactuals(table, np.concatenate(points), rows[where], search.known, X, where)
+        return np.concatenate(points), np.concatenate(flipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +188,6 @@ class Flips:
     table : Space
     known, labels : (m, d) and (m,) arrays
         Training rows, and their predictions.
-    distances : _Gower
     candidates : int
     rows : (n, d) array
         The rows that are to be flipped.
@@ -132,7 +197,6 @@ class Flips:
     table: Space
     known: Floats
     labels: Array
-    distances: "_Gower"
     candidates: int
     rows: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
@@ -154,7 +218,7 @@ class Flips:
             return owner, starts
         sparse = self._put_back(starts.copy(), owner)
         changed = unlike(sparse, self.rows[owner]).sum(axis=1)  # which decides among equally close points
-        best = _first_of_each(owner, 1, changed, self.distances.paired(self.rows[owner], sparse))
+        best = _first_of_each(owner, 1, changed, self._paired(self.rows[owner], sparse))
         owner = owner[best]
         points, again = self._move(sparse[best], owner), np.arange(len(best))
         while again.size:  # until no changed feature can be put back alone
@@ -186,10 +250,14 @@ class Flips:
                 agree = self.outcomes.agree(known, own[members[block], None])
                 pool = np.flatnonzero(~agree.all(axis=0))
                 if len(pool):
-                    distances = self.distances.between(self.rows[members[block]], self.known[pool])
-                    owner, chosen = _smallest(distances, agree[:, pool], self.candidates)
-                    owners.append(members[block][owner])
-                    points.append(self.known[pool[chosen]])
+                    barred, k = agree[:, pool], min(self.candidates, len(pool))
+                    distances = self._between(self.rows[members[block]], self.known[pool])
+                    distances[barred] = np.inf
+                    most = np.partition(distances, k - 1, axis=1)[:, k - 1, None]
+                    row, column = np.nonzero((distances <= most) & ~barred)
+                    chosen = _first_of_each(row, k, distances[row, column])
+                    owners.append(members[block][row[chosen]])
+                    points.append(self.known[pool[column[chosen]]])
         order = np.argsort(np.concatenate(owners), kind="stable")
         return np.concatenate(owners)[order], np.concatenate(points)[order]
 
@@ -206,7 +274,7 @@ class Flips:
     def _farthest_first(self, points: Floats, origin: Floats, which: Any) -> tuple[Ints, Ints]:
         """The place of each feature in each point, the largest change first; and how many features are changed."""
         changed = unlike(points, origin) & which
-        order = np.argsort(np.where(changed, -self.distances.gaps(origin, points), 1.0), axis=1, kind="stable")
+        order = np.argsort(np.where(changed, -self._gaps(origin, points), 1.0), axis=1, kind="stable")
         return np.argsort(order, axis=1, kind="stable"), changed.sum(axis=1)
 
     def _move(self, points: Floats, owner: Ints) -> Floats:
@@ -223,7 +291,11 @@ class Flips:
             start = origin[moving, feature]
             for _ in range(_ROUNDS):
                 end = points[moving, feature]
-                tried = self._steps(points[moving], start, end, feature)
+                steps = start + (end - start) * (np.arange(1, _PARTS) / _PARTS)[:, None]
+                rounded = np.where(end > start, np.ceil(steps), np.floor(steps))
+                tried = np.repeat(points[None, moving], _PARTS - 1, axis=0)
+                tried[:, np.arange(len(moving)), feature] = np.where(self.table.integral[feature], rounded, steps)
+                self.settle(tried.reshape(-1, points.shape[1]))  # in place
                 steps = tried[:, np.arange(len(moving)), feature].T
                 room = (steps != end[:, None]).any(axis=1)
                 if not room.any():
@@ -236,51 +308,16 @@ class Flips:
                 start, points[moving, feature] = edges[reached], edges[:, 1:][reached]
         return points
 
-    def _steps(self, points: Floats, start: Floats, end: Floats, feature: Ints) -> Floats:
-        """Points with one feature on its way from start to end: (parts - 1, points, features)."""
-        whole = self.table.integral[feature]
-        steps = start + (end - start) * (np.arange(1, _PARTS) / _PARTS)[:, None]
-        steps = np.where(whole, np.where(end > start, np.ceil(steps), np.floor(steps)), steps)
-        tried = np.repeat(points[None], _PARTS - 1, axis=0)
-        tried[:, np.arange(len(points)), feature] = steps
-        self.settle(tried.reshape(-1, points.shape[1]))  # in place
-        return tried
-
-
-def _smallest(distances: Floats, barred: Bools, k: int) -> tuple[Ints, Ints]:
-    """Row and column of the k smallest distances of each row that are not barred, smallest first, then by column."""
-    open_ = np.where(barred, np.inf, distances)
-    most = np.partition(open_, min(k, open_.shape[1]) - 1, axis=1)[:, min(k, open_.shape[1]) - 1, None]
-    row, column = np.nonzero((open_ <= most) & ~barred)
-    chosen = _first_of_each(row, k, open_[row, column])
-    return row[chosen], column[chosen]
-
-
-def _first_of_each(owner: Ints, k: int, *keys: Array) -> Ints:
-    """Positions of the first k points of each owner, sorted by the last key, then the one before it, then position."""
-    order = np.lexsort((*keys, owner))
-    ordered = owner[order]
-    return order[np.arange(len(order)) - np.searchsorted(ordered, ordered) < k]
-
-
-@dataclass(frozen=True, eq=False)
-class _Gower:
-    """Gower's distance: a mean over features, of |a - b| / range for numbers and of 0 or 1 for categories."""
-
-    categorical: Bools
-    known: Floats
-
-    def between(self, rows: Floats, others: Floats) -> Floats:
+    def _between(self, rows: Floats, others: Floats) -> Floats:
         """Distance from each of n rows to each of m others: (n, m)."""
         from scipy.spatial.distance import cdist
 
-        numbers = ~self.categorical
-        a, b, known = (part[:, numbers] / self._widths[numbers] for part in (rows, others, self.known))
-        with np.errstate(invalid="ignore"):  # only what is outside the known rows can be farther away than the range
-            near = (a >= np.fmin.reduce(known, axis=0)) & (a <= np.fmax.reduce(known, axis=0))
-        near = near.all(axis=0) & ~np.isnan(b).any(axis=0)
+        numbers, (a, b) = ~self.table.categorical, (part / self._widths for part in (rows, others))
+        low, high = np.fmin.reduce(self.known, axis=0), np.fmax.reduce(self.known, axis=0)
+        # Only what is outside the known rows can be farther away than the range.
+        near = numbers & ((rows >= low) & (rows <= high)).all(axis=0) & ~np.isnan(others).any(axis=0)
         total = cdist(a[:, near], b[:, near], "cityblock") if near.any() else np.zeros((len(a), len(b)))
-        for j in np.flatnonzero(~near):
+        for j in np.flatnonzero(numbers & ~near):
             total += _with_missing(np.abs(a[:, j, None] - b[None, :, j]), a[:, j, None], b[None, :, j])
         if not numbers.all():
             total += cdist(rows[:, ~numbers], others[:, ~numbers], "hamming") * np.sum(~numbers)
@@ -289,16 +326,23 @@ class _Gower:
     @cached_property
     def _widths(self) -> Floats:
         """What each feature is divided by: two different codes are farther apart than 1/2, so at distance 1."""
-        widths = np.where(self.categorical, 0.5, ranges(self.known))
+        widths = np.where(self.table.categorical, 0.5, ranges(self.known))
         return np.where(widths > 0, widths, 1.0)
 
-    def paired(self, rows: Floats, others: Floats) -> Floats:
+    def _paired(self, rows: Floats, others: Floats) -> Floats:
         """Distance from each row to the other in the same position: (n,)."""
         return Gower(tuple(self._widths.tolist())).between(list(rows.T), list(others.T))
 
-    def gaps(self, rows: Floats, others: Floats) -> Floats:
+    def _gaps(self, rows: Floats, others: Floats) -> Floats:
         """How much each feature adds to the paired distance, up to a common factor: (n, d)."""
         return _with_missing(np.abs(rows - others) / self._widths, rows, others)
+
+
+def _first_of_each(owner: Ints, k: int, *keys: Array) -> Ints:
+    """Positions of the first k points of each owner, sorted by the last key, then the one before it, then position."""
+    order = np.lexsort((*keys, owner))
+    ordered = owner[order]
+    return order[np.arange(len(order)) - np.searchsorted(ordered, ordered) < k]
 
 
 def _with_missing(gaps: Floats, a: Floats, b: Floats) -> Floats:

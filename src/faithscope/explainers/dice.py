@@ -5,16 +5,14 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.base import Progress
-from faithscope.explainers.shared.counterfactuals import FlippingExplainer, as_counterfactuals
+from faithscope.explainers.counterfactual import FlippingExplainer
 from faithscope.explainers.space import Space
-from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.models import Model
@@ -74,32 +72,53 @@ class Dice(FlippingExplainer):
         if not (hasattr(self.model, "predict") and hasattr(self.model, "predict_proba")):
             raise WrongType(f"Dice needs a model with predict and predict_proba; got {type(self.model).__name__}.")
 
-    @cached_property
-    def _learned(self) -> tuple[Space, Floats]:
-        table = Space.learn(self.X_train, self.categorical)
-        known = table.encode(self.X_train)
-        _refuse_strange(known, table)
-        return table, known
-
     def _why_none(self) -> str:
         return f"dice-ml with method={self.method!r} gives none"
 
-    def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
-        """One counterfactual per row for which dice-ml finds one, and the positions of these rows."""
-        learned, known = self._learned
-        rows, table = learned.read(X)
-        _refuse_strange(rows, table)
+    def _flipped(self, rows: Floats, table: Space, progress: Progress | None) -> tuple[Floats, Ints]:
+        known, model = self._learned[1], Model(self.model)
+        for each in (known, rows):
+            _refuse_strange(each, table)
+        coded, familiar = _Coded(self.model, table), rows.copy()
+        for j in np.flatnonzero(table.categorical):  # the commonest stands for a category that no known row has
+            strange = ~np.isin(rows[:, j], known[:, j])
+            familiar[strange, j] = np.bincount(known[:, j].astype(np.int64)).argmax()
+        chances = model.probabilities(table.decode(rows)) if len(rows) else np.empty((0, 0))
+        if chances.shape[1] < 2:  # no row, or no other class
+            return rows[:0], np.empty(0, np.int64)
+        try:
+            import dice_ml
+        except ImportError as problem:
+            raise MissingExtra('Dice needs the dice-ml package: pip install "faithscope[dice]".') from problem
+        with _quiet(self.seed):
+            training = coded.frame(known)
+            numbers = [
+                name for name, categorical in zip(coded.names, table.categorical, strict=True) if not categorical
+            ]
+            decimals = {name: _decimals(training[name].to_numpy()) for name in numbers}
+            training[_OUTCOME] = coded.predict(training)
+            data = dice_ml.Data(
+                dataframe=training,
+                continuous_features=numbers,
+                outcome_name=_OUTCOME,
+                continuous_features_precision=decimals,
+            )
+            explainer = dice_ml.Dice(data, dice_ml.Model(model=coded, backend="sklearn"), method=self.method)
+        frame = coded.frame(familiar)
+        wanted = np.argsort(-chances, axis=1, kind="stable")[:, 1].tolist()
         points, flipped = rows.copy(), np.zeros(len(rows), bool)
-        for row, point in enumerate(_generate(_Coded(self.model, table), rows, known, self.method, self.seed)):
-            if point is not None:
-                points[row], flipped[row] = point, True
+        for row, seed in enumerate(row_seeds(self.seed, table.alike(rows))):
+            with _quiet(seed):
+                example = _found(explainer, frame.iloc[[row]], wanted[row])
+            if example is not None:
+                point, flipped[row] = coded.matrix(example)[0], True
+                points[row] = np.where(point != familiar[row], point, rows[row])
             if progress is not None:
                 progress(row + 1, len(rows))
         if flipped.any():
-            before, after = (Model(self.model).labels(table.decode(each[flipped])) for each in (rows, points))
+            before, after = (model.labels(table.decode(each[flipped])) for each in (rows, points))
             flipped[flipped] = before != after
-        where = np.flatnonzero(flipped)
-        return as_counterfactuals(table, points[where], rows[where], known, X, where)
+        return points[flipped], np.flatnonzero(flipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,43 +168,6 @@ def _refuse_strange(rows: Floats, table: Space) -> None:
             )
 
 
-def _generate(coded: _Coded, rows: Floats, known: Floats, method: str, seed: int) -> Iterator[Floats | None]:
-    """One point per row, None if dice-ml finds none."""
-    if not len(rows):
-        return
-    familiar = rows.copy()
-    for j in np.flatnonzero(coded.table.categorical):  # the commonest category stands for those that no known row has
-        strange = ~np.isin(rows[:, j], known[:, j])
-        familiar[strange, j] = np.bincount(known[:, j].astype(np.int64)).argmax()
-    with _quiet(seed):
-        explainer = _explainer(coded, known, method)
-        frame, chances = coded.frame(familiar), Model(coded.model).probabilities(coded.table.decode(rows))
-    wanted = np.argsort(-chances, axis=1, kind="stable")
-    for row, row_seed in enumerate(row_seeds(seed, coded.table.alike(rows))):
-        with _quiet(row_seed):
-            flipped = _flipped(explainer, frame.iloc[[row]], int(wanted[row, 1])) if wanted.shape[1] > 1 else None
-        point = None if flipped is None else coded.matrix(flipped)[0]
-        yield point if point is None else np.where(point != familiar[row], point, rows[row])
-
-
-def _explainer(coded: _Coded, known: Floats, method: str) -> Any:
-    try:
-        import dice_ml
-    except ImportError as problem:
-        raise MissingExtra('Dice needs the dice-ml package: pip install "faithscope[dice]".') from problem
-    frame = coded.frame(known)
-    numbers = [name for name, categorical in zip(coded.names, coded.table.categorical, strict=True) if not categorical]
-    decimals = {name: _decimals(frame[name].to_numpy()) for name in numbers}
-    frame[_OUTCOME] = coded.predict(frame)
-    data = dice_ml.Data(
-        dataframe=frame,
-        continuous_features=numbers,
-        outcome_name=_OUTCOME,
-        continuous_features_precision=decimals,
-    )
-    return dice_ml.Dice(data, dice_ml.Model(model=coded, backend="sklearn"), method=method)
-
-
 def _decimals(column: Array) -> int:
     """Decimals of the most frequent values, as dice-ml counts them; its own count fails if a value is written 1e-05."""
     if column.dtype.kind != "f":
@@ -195,7 +177,7 @@ def _decimals(column: Array) -> int:
     return max(len(np.format_float_positional(mode, trim="0").split(".")[1]) for mode in modes)
 
 
-def _flipped(explainer: Any, row: Any, wanted: int) -> Any:
+def _found(explainer: Any, row: Any, wanted: int) -> Any:
     """The counterfactual of a row as a frame of one row; None if dice-ml finds none."""
     from dice_ml.dice import UserConfigValidationException
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.classes import chosen_classes, of_classes, warn_if_predicted
+from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
-from faithscope.inputs.checks import check_whole, check_word
+from faithscope.inputs.checks import check_flag, check_whole, check_word
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.numbers import refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
@@ -79,7 +79,8 @@ class Gradient(Explainer):
         if not (callable(module) and hasattr(module, "parameters") and hasattr(module, "eval")):
             raise WrongType(f"Gradient explains a torch.nn.Module; got {type(module).__name__}.")
         check_word(method, "method", _METHODS)
-        self.module, self.method, self.offset, self.class_index = module, method, offset, class_index
+        self.module, self.method, self.class_index = module, method, class_index
+        self.offset = check_flag(offset, "offset")
         start = None if baseline is None else flat_rows([baseline])[0]
         self.baseline: Floats | None = None if start is None else to_matrix(start, "The baseline")[0][0]
         self.steps = check_whole(steps, "steps")
@@ -112,8 +113,15 @@ class Gradient(Explainer):
 
     def _vectors(self, module: "_Double", rows: Floats, start: Floats) -> Floats:
         """One vector per row and class explained: (n, classes, d), or (n, classes, d + 1) with the offset."""
-        outputs, slopes = module.differentiate(rows, self.class_index)
-        values = self._values(module, rows, start, slopes)
+        outputs, values = module.differentiate(rows, self.class_index)
+        if self.method == "gradient x input":
+            values = values * rows[:, None, :]
+        elif self.method == "integrated gradients":
+            nodes, weights = np.polynomial.legendre.leggauss(self.steps)
+            points = start + ((nodes + 1) / 2)[:, None] * (rows - start)[:, None, :]
+            _, along = module.differentiate(points.reshape(-1, rows.shape[1]), self.class_index)
+            along = along.reshape(len(rows), self.steps, -1, rows.shape[1])
+            values = np.einsum("s,nscd->ncd", weights / 2, along) * (rows - start)[:, None, :]
         if self.class_index == "predicted":
             best = outputs.argmax(axis=1)[:, None]
             outputs, values = np.take_along_axis(outputs, best, 1), np.take_along_axis(values, best[:, :, None], 1)
@@ -123,18 +131,6 @@ class Gradient(Explainer):
         largest = np.abs(values).max(axis=2, initial=1e-280, keepdims=True)
         power = 10.0 ** (_DIGITS - np.floor(np.log10(largest)))
         return np.asarray(np.round(values * power) / power + 0.0)  # 0 has no sign
-
-    def _values(self, module: "_Double", rows: Floats, start: Floats, slopes: Floats) -> Floats:
-        if self.method == "gradient":
-            return slopes
-        if self.method == "gradient x input":
-            return slopes * rows[:, None, :]
-        nodes, weights = np.polynomial.legendre.leggauss(self.steps)
-        points = start + ((nodes + 1) / 2)[:, None] * (rows - start)[:, None, :]
-        _, along = module.differentiate(points.reshape(-1, rows.shape[1]), self.class_index)
-        along = along.reshape(len(rows), self.steps, -1, rows.shape[1])
-        mean: Floats = np.einsum("s,nscd->ncd", weights / 2, along)
-        return mean * (rows - start)[:, None, :]
 
 
 class _Double:
@@ -165,24 +161,22 @@ class _Double:
 
         with torch.inference_mode(False), torch.enable_grad():
             points = torch.tensor(rows, dtype=torch.float64, device=self.device, requires_grad=True)
-            outputs = self._outputs(points) + (0 * points).sum()  # so that each output depends on the rows
+            try:
+                outputs = self.module(points if self.axes is None else points.reshape(len(points), *self.axes))
+            except RuntimeError as problem:
+                raise BadInput(
+                    f"The module does not take rows of {points.shape[1]} features in double precision ({problem}): "
+                    "pass rows with the features of the module."
+                ) from problem
+            if not torch.is_tensor(outputs) or outputs.ndim not in (1, 2) or len(outputs) != len(points):
+                shape = tuple(outputs.shape) if torch.is_tensor(outputs) else type(outputs).__name__
+                raise BadInput(
+                    f"The module must give (n,) or (n, classes) outputs for {len(points)} rows; got {shape}."
+                )
+            outputs = outputs[:, None] if outputs.ndim == 1 else outputs
+            outputs = torch.cat([-outputs, outputs], dim=1) if outputs.shape[1] == 1 else outputs
+            outputs = outputs + (0 * points).sum()  # so that each output depends on the rows
             classes = chosen_classes(class_index, outputs.shape[1])
             outputs = outputs if classes is None else outputs[:, classes]
             slopes = [torch.autograd.grad(output.sum(), points, retain_graph=True)[0] for output in outputs.T]
         return outputs.detach().cpu().numpy(), torch.stack(slopes, dim=1).cpu().numpy()
-
-    def _outputs(self, points: Any) -> Any:
-        import torch
-
-        try:
-            outputs = self.module(points if self.axes is None else points.reshape(len(points), *self.axes))
-        except RuntimeError as problem:
-            raise BadInput(
-                f"The module does not take rows of {points.shape[1]} features in double precision ({problem}): "
-                "pass rows with the features of the module."
-            ) from problem
-        if not torch.is_tensor(outputs) or outputs.ndim not in (1, 2) or len(outputs) != len(points):
-            shape = tuple(outputs.shape) if torch.is_tensor(outputs) else type(outputs).__name__
-            raise BadInput(f"The module must give (n,) or (n, classes) outputs for {len(points)} rows; got {shape}.")
-        outputs = outputs[:, None] if outputs.ndim == 1 else outputs
-        return torch.cat([-outputs, outputs], dim=1) if outputs.shape[1] == 1 else outputs

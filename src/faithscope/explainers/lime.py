@@ -10,15 +10,15 @@ from scipy.special import ndtr, ndtri
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.classes import chosen_classes, of_classes, warn_if_predicted
-from faithscope.explainers.shared.ranges import bins_of, edges_of
+from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
+from faithscope.explainers.ranges import bins_of, edges_of
 from faithscope.explainers.space import Categories, Dates, Numbers, Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Array, Codes, Floats, Ints
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.chunks import WORKERS, in_threads
 from faithscope.inputs.grouping import group
-from faithscope.inputs.models import Model, is_torch_module, of_both_classes, probability_function, to_outputs
+from faithscope.inputs.models import Model, is_torch_module, of_both_classes, to_outputs
 from faithscope.inputs.seeds import canonical, generators
 from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import in_memory, need
@@ -118,7 +118,14 @@ class Lime(Explainer):
         check_word(mode, "mode", ("classification", "regression"), optional=True)
         check_word(draws, "draws", ("shared", "own"))
         self.model, self.class_index, self.seed, self.mode = predict_proba, class_index, seed, mode
-        self._asked = _Asked(predict_proba, mode, class_index)
+        model, owner = Model(predict_proba), Model(getattr(predict_proba, "__self__", predict_proba))
+        known = hasattr(predict_proba, "predict_proba")
+        if mode is None and (known or owner.kind == "classifier" or model.kind == "regressor"):
+            mode = "regression" if model.kind == "regressor" else "classification"
+        self._mode = mode  # None: the answer tells which
+        self._logits = is_torch_module(predict_proba) and not known  # unless its outputs sum to 1
+        self._ask = model.function("numbers" if mode == "regression" else "probabilities")
+        self._is_probability(np.empty((0, 1)))
         self.X_train, self.categorical, self.draws = X_train, categorical, draws
         self.samples = check_whole(samples, "samples", least=2)
         self.table = Space.learn(X_train, categorical)
@@ -173,7 +180,21 @@ class Lime(Explainer):
     ) -> Floats:
         """The vectors of rows by these draws, and each row as one more."""
         which, first = group([canonical(rows).view(np.int64)])
-        own, outputs = self._outputs(rows[first], table, drawn)
+        columns = [
+            np.concatenate([scale.decode(column), feature.values[places]])
+            for scale, column, feature, places in zip(table.scales, rows[first].T, self._features, drawn, strict=True)
+        ]
+        count = len(first) + drawn.shape[1]
+        outputs = np.concatenate(
+            [
+                to_outputs(self._ask(self.table.rebuild([column[part] for column in columns])))
+                for part in blocks(count, _VALUES // len(columns))
+            ]
+        )
+        if len(outputs) != count:
+            raise BadInput(f"The model gave {len(outputs):,} outputs for {count:,} rows: it must give one per row.")
+        outputs = of_both_classes(outputs) if self._is_probability(outputs) else outputs
+        own, outputs = outputs[: len(first)], outputs[len(first) :]
         own, features = own[which], self._features
         bins = np.stack([feature.bins[places] for feature, places in zip(features, drawn, strict=True)])
         # Categories that no training row has come after all others.
@@ -188,51 +209,17 @@ class Lime(Explainer):
         raw = np.asarray(generator.bit_generator.random_raw(-(-count // 4)), "<u8").view("<u2")[:count]
         return np.asarray(raw >> (_BITS - places.bit_length() + 1), np.uint16).reshape(-1, samples)
 
-    def _outputs(self, rows: Floats, table: Space, drawn: Places) -> tuple[Floats, Floats]:
-        """Probabilities of every class, or numbers, of rows and of draws: (n, classes) and (draws, classes)."""
-        columns = [
-            np.concatenate([scale.decode(column), feature.values[places]])
-            for scale, column, feature, places in zip(table.scales, rows.T, self._features, drawn, strict=True)
-        ]
-        count = len(rows) + drawn.shape[1]
-        parts = (
-            self.table.rebuild([column[part] for column in columns]) for part in blocks(count, _VALUES // len(columns))
-        )
-        outputs = self._asked.outputs(parts, count)
-        return outputs[: len(rows)], outputs[len(rows) :]
-
-
-class _Asked:
-    """A model that is asked for probabilities or for numbers; raises if a regression is asked for a class.
-
-    Attributes
-    ----------
-    mode : {"classification", "regression"} or None
-        None: the answer tells which.
-    """
-
-    def __init__(self, model: Any, mode: Mode | None, class_index: int | str | None) -> None:
-        owner = Model(getattr(model, "__self__", model))
-        if mode is None and Model(model).kind == "regressor":
-            mode = "regression"
-        elif mode is None and (hasattr(model, "predict_proba") or owner.kind == "classifier"):
-            mode = "classification"
-        self.mode, self.class_index = mode, class_index
-        self.logits = is_torch_module(model) and not hasattr(model, "predict_proba")  # unless its outputs sum to 1
-        self.ask = Model(model).function(numbers=True) if mode == "regression" else probability_function(model)
-        self._is_probability(np.empty((0, 1)))
-
     def _is_probability(self, outputs: Floats) -> bool:
         """Whether outputs are probabilities; a single one is none, and no label either, if it takes fractions."""
         outside = (outputs < -_ROUNDING) | (outputs > 1 + _ROUNDING)
-        free = self.mode is None and outputs.shape[1] == 1 and outside.any() and (outputs != np.floor(outputs)).any()
-        number = self.mode == "regression" or bool(free)
+        free = self._mode is None and outputs.shape[1] == 1 and outside.any() and (outputs != np.floor(outputs)).any()
+        number = self._mode == "regression" or bool(free)
         if number and (self.class_index is not None or outputs.shape[1] > 1):
             raise BadInput(
                 f"A regression has one output and no classes: class_index must be None, got {self.class_index!r}, and "
                 f"the function must give one number per row, got {outputs.shape[1]}."
             )
-        off = self.logits and outputs.shape[1] > 1 and (np.abs(outputs.sum(axis=1) - 1) > _SUM).any()
+        off = self._logits and outputs.shape[1] > 1 and (np.abs(outputs.sum(axis=1) - 1) > _SUM).any()
         if not number and (off or outside.any()):
             raise BadInput(
                 f"The model gave {outputs.max():g}, or rows that do not sum to 1: no probabilities but labels, scores "
@@ -240,13 +227,6 @@ class _Asked:
                 'probabilities; numbers of a regression are explained with mode="regression".'
             )
         return not number
-
-    def outputs(self, parts: Iterable[Any], count: int) -> Floats:
-        """The outputs for so many rows, in parts: (n, classes) probabilities, or (n, 1) numbers."""
-        outputs = np.concatenate([to_outputs(self.ask(rows)) for rows in parts])
-        if len(outputs) != count:
-            raise BadInput(f"The model gave {len(outputs):,} outputs for {count:,} rows: it must give one per row.")
-        return of_both_classes(outputs) if self._is_probability(outputs) else outputs
 
 
 class _Feature(NamedTuple):
@@ -349,15 +329,11 @@ def _coefficients(
         terms[:, d], terms[:, d + 1 :] = 1.0, scaled
         differing = other.sum(axis=1, dtype=np.min_scalar_type(d))
         terms *= np.take(weights, differing, mode="clip")[:, None]
-        moments = np.asarray(terms @ terms.transpose(0, 2, 1), np.float64)  # one product per regression, in any block
-        row = rare[block, :, None].astype(np.float64)  # the row itself, with weight 1
-        total = moments[:, d:, [d]].copy()
-        total[:, 0] += 1
-        sums = moments[:, :d, [d]] + row
-        of_pairs = moments[:, :d, :d] + row * row.transpose(0, 2, 1) - sums * sums.transpose(0, 2, 1) / total[:, :1]
-        of_outputs = moments[:, :d, d + 1 :] - sums * total[:, 1:].transpose(0, 2, 1) / total[:, :1]
-        slope = row - sums / total[:, :1]
-        solved = np.linalg.solve(of_pairs + np.eye(d), np.concatenate([of_outputs, slope], axis=2))
+        # One product per regression, in any block. The intercept, which is not shrunk, is the last coefficient.
+        moments = np.asarray(terms @ terms.transpose(0, 2, 1), np.float64)[:, : d + 1]
+        row = np.concatenate([rare[block], np.ones((len(rare[block]), 1))], axis=1)[:, :, None]  # with weight 1
+        pairs = moments[:, :, : d + 1] + row * row.transpose(0, 2, 1) + np.diag(np.arange(d + 1) < d)
+        solved = np.linalg.solve(pairs, np.concatenate([moments[:, :, d + 1 :], row], axis=2))[:, :d]
         return solved.transpose(0, 2, 1) * np.where(rare[block], 1.0, -1.0)[:, None]
 
     most = _AT_A_TIME // (weights.itemsize * draws * (d + classes))

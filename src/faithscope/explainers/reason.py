@@ -13,15 +13,15 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.ranges import range_condition, rules_of
+from faithscope.explainers.ranges import range_condition, rules_of
 from faithscope.explainers.space import Numbers
 from faithscope.explainers.trees.forest import Forest
-from faithscope.explainers.trees.reading import KNOWN, has_trees, read_forest
+from faithscope.explainers.trees.reading import KNOWN, read_forest
 from faithscope.explanations.conditions.condition import Condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints, Names
-from faithscope.inputs.arrays import frame_names, is_frame
-from faithscope.inputs.checks import check_flag, is_real
+from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.checks import check_flag
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
@@ -48,7 +48,7 @@ class SufficientReason(Explainer):
 
     Parameters
     ----------
-    model : fitted model
+    model : fitted classifier
         scikit-learn's decision trees, random forests, extra trees, GradientBoosting and HistGradientBoosting; models
         and boosters of XGBoost and LightGBM. Splits on categories are not read.
     X_train : (n, d) array or table, optional
@@ -57,8 +57,6 @@ class SufficientReason(Explainer):
         Drop conditions until none can be dropped. If False, the rule is all that the row meets on its ways.
     widen : bool
         Widen the bounds of the conditions that are left.
-    eps : float, optional
-        Of a regressor, which needs it: under the rule, predictions stay within eps of the row's own.
 
     Examples
     --------
@@ -77,32 +75,17 @@ class SufficientReason(Explainer):
         *,
         minimal: bool = True,
         widen: bool = True,
-        eps: float | None = None,
     ) -> None:
         self.model, self.X_train = model, X_train
         self.minimal, self.widen = check_flag(minimal, "minimal"), check_flag(widen, "widen")
         self._forest = _proven(model)
-        self.eps = self._checked(eps)
-        self._names = frame_names(X_train) if X_train is not None and is_frame(X_train) else None
+        self._names = self._forest.names
         self._training: Codes | None = None
         if X_train is not None:
-            rows = self._read(X_train)[0]
+            rows, names = self._read(X_train)
             rows = rows[np.random.default_rng(0).permutation(len(rows))[:_COVERED]] if len(rows) > _COVERED else rows
             self._training = self._forest.cells(rows)
-
-    def _checked(self, eps: Any) -> float | None:
-        """How far predicted numbers may go, which models of numbers need and models of labels must not have."""
-        name = Model(self.model).name
-        if self._forest.classes is not None:
-            if eps is not None:
-                raise BadInput(f"eps= is for predicted numbers, and {name} predicts labels: leave it out.")
-            return None
-        if not is_real(eps) or not 0 <= eps < np.inf:
-            raise BadInput(
-                f"{name} predicts numbers: pass eps=, a finite number of at least 0, how far from the row's own "
-                f"prediction they may go; got {eps!r}."
-            )
-        return float(eps)
+            self._names = self._names or (names if is_frame(X_train) else None)
 
     @in_memory("explain fewer rows, or a model with fewer leaves")
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
@@ -116,59 +99,44 @@ class SufficientReason(Explainer):
             True shows how far it is; a function is called with the rows done, and all rows, whenever more are done.
         """
         rows, names = self._read(X)
-        cells, labels, numbers = self._forest.cells(rows), *self._predicted(X, len(rows))
+        cells, labels = self._forest.cells(rows), self._predicted(X, len(rows))
         code, first = group((cells.astype(np.int64), labels[:, None]))
         sizes, done, boxes, order = np.bincount(code), 0, [], [np.empty(0, np.int64)]
         for label in np.unique(labels[first]).tolist():
             own = np.flatnonzero(labels[first] == label)
             for block in blocks(len(own), _CELLS // max(1, len(self._forest.leaves.low))):
-                chosen = first[own[block]]
-                boxes.append(self._explained(cells[chosen], label, numbers[chosen]))
+                boxes.append(self._explained(cells[first[own[block]]], label))
                 order.append(own[block])
                 if progress:
                     done += int(sizes[own[block]].sum())
                     progress(done, len(rows))
         return self._rules(boxes, names).take(np.argsort(np.concatenate(order))[code])
 
-    def _explained(self, cells: Codes, label: int, numbers: Floats) -> "Boxes":
-        """The boxes of rows with one label, or with these numbers."""
-        self._refuse_misread(cells, label, numbers)
+    def _explained(self, cells: Codes, label: int) -> "Boxes":
+        """The boxes of rows with one label; raises if the sums of the trees do not give it."""
         forest = self._forest
-        slack = label_slack(forest, label) if self.eps is None else number_slack(forest, numbers, self.eps)
-        boxes = Boxes(forest, cells, slack)
+        sums = forest.sums(cells) * forest.divisor
+        outputs = np.column_stack([np.zeros(len(sums)), sums]) if sums.shape[1] == 1 else sums
+        if (outputs[:, label] - outputs.max(axis=1) < -2 * forest.tolerance - _LEAST).any():
+            raise self._misread("its predictions are not those of its trees")
+        boxes = Boxes(forest, cells, label_slack(forest, label))
         if self.minimal:
-            boxes.drop(boxes.by_slack())
+            boxes.drop()
             if self.widen:
                 boxes.widen()
         return boxes
 
-    def _refuse_misread(self, cells: Codes, label: int, numbers: Floats) -> None:
-        """Raise if the sums of the trees do not give the predictions."""
-        forest = self._forest
-        sums, off = forest.sums(cells) * forest.divisor, 2 * forest.tolerance
-        if self.eps is None:
-            outputs = np.column_stack([np.zeros(len(sums)), sums]) if sums.shape[1] == 1 else sums
-            wrong = outputs[:, label] - outputs.max(axis=1) < -off - _LEAST
-        else:
-            low, high = forest.number(sums[:, 0] - off), forest.number(sums[:, 0] + off)
-            rounding = 16 * forest.precision * np.abs(numbers)
-            wrong = (numbers < low - rounding) | (numbers > high + rounding)
-        if wrong.any():
-            raise self._misread("its predictions are not those of its trees")
-
-    def _predicted(self, X: Any, rows: int) -> tuple[Ints, Floats]:
-        """The position of each row's label among the classes; or 0, and the number predicted."""
+    def _predicted(self, X: Any, rows: int) -> Ints:
+        """The position of each row's label among the classes."""
         if not rows:
-            return np.empty(0, np.int64), np.empty(0)
+            return np.empty(0, np.int64)
         try:
-            answer = Model(self.model).function(numbers=self.eps is not None)(X)
+            answer = Model(self.model).function("labels")(X)
         except (TypeError, ValueError) as problem:  # columns that it was not fitted with
             raise BadInput(f"The model cannot predict these rows: {str(problem).splitlines()[0]}") from None
-        if self._forest.classes is None:
-            return np.zeros(rows, np.int64), np.asarray(answer, np.float64).reshape(rows)
-        places = {label: place for place, label in enumerate(self._forest.classes.tolist())}
+        places = {label: place for place, label in enumerate(np.asarray(self._forest.classes).tolist())}
         try:
-            return np.array([places[label] for label in to_labels(answer).tolist()], np.int64), np.zeros(rows)
+            return np.array([places[label] for label in to_labels(answer).tolist()], np.int64)
         except KeyError as strange:
             raise self._misread(f"it predicts {strange}, which is none of its classes") from None
 
@@ -180,7 +148,7 @@ class SufficientReason(Explainer):
     def _read(self, X: Any) -> tuple[Floats, Names]:
         """Rows as a matrix, and the features' names."""
         given = Rows(X)
-        width, known = self._forest.features, self._forest.names or self._names
+        width, known = self._forest.features, self._names
         columns = given.columns or ([] if given.named else [Column("", np.empty(0))] * width)
         own, fitted = ([name.replace(" ", "_") for name in names or ()] for names in (given.names, known))
         turned = given.named and known and own != fitted  # LightGBM keeps blanks in names as underscores
@@ -225,16 +193,21 @@ class SufficientReason(Explainer):
 
 def _proven(model: Any) -> Forest:
     """A forest of whose predictions something can be proven; a single tree votes, which leaves nothing to rounding."""
-    if not has_trees(model):
+    forest, name = read_forest(model), Model(model).name
+    if forest is None:
         raise WrongType(
-            f"A sufficient reason is proven from the trees of a model, and {Model(model).name} has none that can be "
-            f"read: pass one of {KNOWN}; of a pipeline its last step and the changed rows, SufficientReason(model[-1])"
+            f"A sufficient reason is proven from the trees of a model, and {name} has none that can be read: pass one "
+            f"of {KNOWN}; of a pipeline its last step and the changed rows, SufficientReason(model[-1])"
             ".explain(model[:-1].transform(X)); explain other models with Anchors."
         )
-    forest = read_forest(model)
+    if forest.classes is None:
+        raise BadInput(
+            f"{name} predicts numbers, and reasons are proven of labels: pass a classifier, which may be fitted to "
+            "bins of the numbers, or use Anchors(model, X_train, agreement=fs.Tolerance(eps))."
+        )
     if forest.unproven:
         raise BadInput(forest.unproven)
-    if len(forest.trees) > 1 or forest.classes is None or forest.outputs is not None:
+    if len(forest.trees) > 1 or forest.outputs is not None:
         return forest
     values = forest.trees[0].values
     return replace(forest, trees=[forest.trees[0]._replace(values=np.eye(values.shape[1])[values.argmax(axis=1)])])
@@ -284,11 +257,10 @@ class Boxes:
         self.shut = self._counted()
 
     def _counted(self) -> Codes:
-        shut = np.zeros(
-            (len(self.forest.leaves.low), len(self.low)), np.uint8 if self.low.shape[1] < 256 else np.uint16
-        )
-        for j in range(self.low.shape[1]):
-            shut += self.shut_by(j, np.arange(len(self.low)))
+        rows, features = self.low.shape
+        shut = np.zeros((len(self.forest.leaves.low), rows), np.min_scalar_type(features))
+        for j in range(features):
+            shut += self.shut_by(j, np.arange(rows))
         return shut
 
     def shut_by(self, features: Ints | int, rows: Ints) -> Bools:
@@ -319,23 +291,19 @@ class Boxes:
             proven[near] = np.count_nonzero(reach[:, near], axis=0) == len(self.forest.trees)
         return proven
 
-    def by_slack(self) -> Ints:
-        """Features of each row, those first whose condition the bound needs least: (n, d)."""
+    def drop(self) -> None:
+        """Drop the conditions that can be dropped, of each row those first that the bound needs least.
+
+        A condition that could not be dropped cannot be dropped later, since boxes only grow: no single condition of
+        those that are left can be dropped.
+        """
         slack = np.full(self.kept.shape, np.inf)
         for j in range(self.kept.shape[1]):
             rows = np.flatnonzero(self.kept[:, j])
             if len(rows):
                 slack[rows, j] = self._slack(self.without(j, rows) == 0, rows)
-        return np.argsort(-slack, axis=1, kind="stable")
-
-    def drop(self, order: Ints) -> None:
-        """Drop the conditions that can be dropped, tried in the order of each row.
-
-        A condition that could not be dropped cannot be dropped later, since boxes only grow: no single condition of
-        those that are left can be dropped.
-        """
-        for features in order.T:
-            rows = np.flatnonzero(self.kept[np.arange(len(order)), features])
+        for features in np.argsort(-slack, axis=1, kind="stable").T:
+            rows = np.flatnonzero(self.kept[np.arange(len(slack)), features])
             without = self.without(features[rows], rows)
             proven = self.proves(without == 0, rows)
             dropped = rows[proven]
@@ -387,20 +355,6 @@ def label_slack(forest: Forest, label: int) -> Slack:
             gaps = [sums[label] + sums[other] + (base[label] - base[other]) for other in others]
         safe = [gap - need for gap, need in zip(gaps, needed, strict=True)]
         return np.min(safe, axis=0) if safe else np.full(len(rows), np.inf)
-
-    return slack
-
-
-def number_slack(forest: Forest, predictions: Floats, eps: float) -> Slack:
-    """That predicted numbers stay within eps."""
-    values = forest.leaves.values[:, 0]
-
-    def slack(reach: Bools, rows: Ints) -> Floats:
-        predicted = predictions[rows]
-        low = forest.number(_total(_least(forest, values, reach)) + forest.base[0] - forest.tolerance)
-        high = forest.number(forest.base[0] - _total(_least(forest, -values, reach)) + forest.tolerance)
-        rounding = 8 * forest.precision * np.abs(predicted)
-        return np.asarray(eps - rounding - np.maximum(predicted - low, high - predicted))
 
     return slack
 

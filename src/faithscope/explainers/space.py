@@ -132,11 +132,12 @@ class Space:
         nameless = not rows.named or names == own or _only_numbered(names) or _only_numbered(own)
         if nameless and len(names) == len(own):
             return range(len(own))
-        told = f"Rows have {several(len(names), 'feature', 'features')} but training rows have {len(own)}"
         strange = [repr(name) for name in dict.fromkeys((*names, *own)) if names.count(name) != 1 or name not in own]
-        if not nameless:
-            told += f"; only one of them has, or one of them has twice, {', '.join(strange[:_SHOWN])}"
-        raise BadInput(f"{told}. Pass the columns of training, or rows.to_numpy() if they have the same order.")
+        raise BadInput(
+            f"Rows have {several(len(names), 'feature', 'features')} but training rows have {len(own)}; only one of "
+            f"them has, or one of them has twice, {', '.join(strange[:_SHOWN])}. Pass the columns of training, or "
+            "rows.to_numpy() if they have the same order."
+        )
 
     def decode(self, matrix: Floats) -> Any:
         """Rows as the model reads them, from an (n, d) matrix that this space, or the one it was read with, has made.

@@ -8,7 +8,6 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress
 from faithscope.explanations.highlights import Highlights
-from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 
@@ -106,25 +105,19 @@ class TopCoefficient(Explainer):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """The decisive word of each document; nothing if the model knows none of its words."""
-        documents, (_, vectorizer) = to_documents(X), self._parts()
-        names = vectorizer.get_feature_names_out()
-        words = [[names[j]] if j >= 0 else [] for j in self._decisive(documents)]
-        return Highlights(words, vectorizer.build_analyzer(), vectorizer.vocabulary_)
-
-    def _decisive(self, documents: list[str]) -> Ints:
-        """The column of the decisive word of each document; -1 if there is none."""
-        columns = np.full(len(documents), -1)
+        documents, (linear, vectorizer) = to_documents(X), self._parts()
+        words: list[list[str]] = [[] for _ in documents]
+        analyzer = vectorizer.build_analyzer()
         if not documents:
-            return columns
-        linear, vectorizer = self._parts()
-        bag = vectorizer.transform(documents).tocsr()
+            return Highlights(words, analyzer, vectorizer.vocabulary_)
+        names, bag = vectorizer.get_feature_names_out(), vectorizer.transform(documents).tocsr()
         coefficients, predicted = np.atleast_2d(linear.coef_), np.zeros(bag.shape[0], np.int64)
         if hasattr(linear, "classes_"):
             predicted = np.searchsorted(linear.classes_, linear.predict(bag))
             if len(coefficients) == 1:
                 coefficients = np.vstack([-coefficients, coefficients])
         coefficients = np.abs(coefficients) if self.by == "absolute" else coefficients
-        for row, words in enumerate(np.split(bag.indices, bag.indptr[1:-1])):
-            if len(words):
-                columns[row] = words[coefficients[predicted[row], words].argmax()]
-        return columns
+        for row, columns in enumerate(np.split(bag.indices, bag.indptr[1:-1])):
+            if len(columns):
+                words[row].append(names[columns[coefficients[predicted[row], columns].argmax()]])
+        return Highlights(words, analyzer, vectorizer.vocabulary_)

@@ -20,7 +20,7 @@ from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.grouping import Words
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.models import Model
-from faithscope.inputs.repeats import digests_of, shared_share
+from faithscope.inputs.repeats import row_hashes, shared_share
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.seeds import check_seed
 
@@ -84,14 +84,29 @@ class TreePath(Explainer):
         """
         if check_whole(max_leaf_nodes, "max_leaf_nodes") < 2:
             raise BadInput(f"max_leaf_nodes must be at least 2, for a tree with a condition; got {max_leaf_nodes}.")
-        table, answer = Space.learn(X_train), Model(predict).function(numbers=_of_numbers(agreement))(X_train)
+        from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+        numeric, model = agreement is not None and to_agreement(agreement).of_numbers, Model(predict)
+        table, answer = Space.learn(X_train), model.function("numbers" if numeric else "labels")(X_train)
         rows = table.encode(X_train)
-        tree, target = _tree_and_target(predict, answer, agreement)
+        if agreement is None:
+            numeric = model.gives_numbers(answer)
+            labels = None if numeric or model.kind == "classifier" else to_labels(answer)
+            if labels is not None and labels.dtype.kind in "iuf":  # too many whole numbers to be labels
+                numeric = len(np.unique(labels)) > max(50, 0.9 * len(labels))
+        if numeric:
+            tree, numbers = DecisionTreeRegressor, _scaled(Spread().read(answer))
+            # Moved and scaled to at most 1: squared as they are, numbers might lose the digits in which they differ.
+            target: Array = _scaled(numbers - numbers.mean(axis=0))
+        else:
+            texts = [str(label) for label in to_predictions(answer, part=True).tolist()]
+            tree, target = DecisionTreeClassifier, np.array(texts, object)  # which keep their length
         same_length(rows=len(rows), predictions=len(target))
         missing = tuple(bool(column.any()) for column in _missing(table, rows).T)
         most = min(max_leaf_nodes, max(2, len(rows)))  # scikit-learn allocates memory for all leaves at once
         fitted = tree(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
-        return cls(fitted.fit(_indicators(table, rows, missing), target), table, missing, digests_of(X_train))
+        fitted.fit(_indicators(table, rows, missing), target)
+        return cls(fitted, table, missing, np.sort(row_hashes(X_train)))
 
     def fitted_share(self, X: Any) -> float:
         """Share of rows that the tree was fitted on, as far as that can be told.
@@ -127,31 +142,6 @@ class TreePath(Explainer):
         trained_missing = np.array(self.missing)
         distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~trained_missing)
         return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
-
-
-def _tree_and_target(model: Any, answer: Any, agreement: Any) -> tuple[Any, Array]:
-    """The class of the tree that is fitted to a model's answer, and the answer as this tree takes it.
-
-    Whole numbers are too many to be labels if more than 50 of them, and more than 9 in 10 rows, are different.
-    """
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    numeric = _of_numbers(agreement)
-    if agreement is None:
-        numeric = Model(model).gives_numbers(answer)
-        labels = None if numeric or Model(model).kind == "classifier" else to_labels(answer)
-        if labels is not None and labels.dtype.kind in "iuf":
-            numeric = len(np.unique(labels)) > max(50, 0.9 * len(labels))
-    if not numeric:
-        texts = [str(label) for label in to_predictions(answer, part=True).tolist()]
-        return DecisionTreeClassifier, np.array(texts, object)  # which keep their length
-    # Moved and scaled to at most 1: squared as they are, numbers might lose the digits in which they differ.
-    numbers = _scaled(Spread().read(answer))
-    return DecisionTreeRegressor, _scaled(numbers - numbers.mean(axis=0))
-
-
-def _of_numbers(agreement: Any) -> bool:
-    return agreement is not None and to_agreement(agreement).of_numbers
 
 
 def _scaled(numbers: Floats) -> Floats:

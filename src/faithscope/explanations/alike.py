@@ -5,6 +5,7 @@ hold the same one; missing values are alike.
 """
 
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
 from faithscope.inputs.dates import Moment
 from faithscope.inputs.grouping import group
-from faithscope.inputs.hints import hint
 
 
 def alike_rules(marks: Array, names: Names | None, X: Any, bins: int, known: Any = None) -> Rules:
@@ -51,20 +51,22 @@ def alike_rules(marks: Array, names: Names | None, X: Any, bins: int, known: Any
             "have other names: pass the same columns in the same order."
         )
     order = np.argsort(places, kind="stable")  # conditions stand in the order of the columns
-    rows, features = np.nonzero(marks[:, order])
-    sizes = np.bincount(rows, minlength=len(marks))
-    within = np.arange(len(rows)) - (np.cumsum(sizes) - sizes)[rows]  # the how many-th of its row
-    parts: list[Condition] = []
-    ids = np.full((len(marks), int(sizes.max(initial=0))), -1)
-    by_feature = np.argsort(features, kind="stable")
-    for here in np.split(by_feature, np.flatnonzero(np.diff(features[by_feature])) + 1) if len(rows) else ():
-        position = int(places[order[features[here[0]]]])
-        codes, conditions = _binned(columns.column(position), source.column(position), position, bins, rows[here])
-        ids[rows[here], within[here]] = codes + len(parts)
-        parts += conditions
-    numbers, first = group((ids,)) if ids.shape[1] else (np.zeros(len(marks), np.int64), np.arange(len(marks))[:1])
-    distinct = tuple(tuple(parts[part] for part in row if part >= 0) for row in ids[first].tolist())
-    return Rules(numbers, distinct, columns.names)._labelled(X)
+    cells = np.zeros(marks.shape, np.int32)  # from 1 where a row names a feature
+    conditions: list[list[Condition]] = []
+    for j, position in enumerate(places[order].tolist()):
+        rows = np.flatnonzero(marks[:, order[j]])
+        conditions.append([])
+        if len(rows):
+            column, known_column = columns.column(position), source.column(position)
+            cells[rows, j], conditions[j] = _binned(column, known_column, position, bins, rows)
+    numbers, first = group((cells,))
+    rows, features = np.nonzero(cells[first])
+    parts = [
+        conditions[j][cell - 1]
+        for j, cell in zip(features.tolist(), cells[first[rows], features].tolist(), strict=True)
+    ]
+    ends = np.searchsorted(rows, np.arange(len(first) + 1)).tolist()
+    return Rules(numbers, tuple(tuple(parts[a:b]) for a, b in pairwise(ends)), columns.names)._labelled(X)
 
 
 def _places(columns: Rows, names: Names | None, width: int) -> Ints:
@@ -72,18 +74,16 @@ def _places(columns: Rows, names: Names | None, width: int) -> Ints:
     by_position = names is None or not columns.named or names == default_names(width)
     if by_position and width == len(columns.names):
         return np.arange(width)
-    known = {name: place for place, name in enumerate(columns.names)}
-    odd = [name for name in names or [""] if name not in known]
-    if names is None or odd:
+    if names is None:
         raise BadInput(
-            f"Importances are of {width} features and X has {len(columns.names)} columns, {odd[0]!r} not among them: "
-            f"pass rows with the columns that importances are of. {hint(odd[0], columns.names)}"
+            f"Importances are of {width} features and X has {len(columns.names)} columns: pass rows with the columns "
+            "that importances are of."
         )
-    return np.array([known[name] for name in names], np.int64)
+    return np.array([columns.place(name, f"importances of {width} features speak of") for name in names], np.int64)
 
 
 def _binned(values: Column, known: Column, position: int, bins: int, rows: Ints) -> tuple[Ints, list[Condition]]:
-    """The number of the bin of each of these rows, and the conditions that the bins are; the last one is missing."""
+    """The number of the bin of each of these rows, from 1, and the conditions that bins are; the last is missing."""
     condition = partial(to_condition, position, values.name)
     numbers = None if values.declared else _numbers(values)
     if numbers is None:
@@ -98,7 +98,7 @@ def _binned(values: Column, known: Column, position: int, bins: int, rows: Ints)
         conditions = [*upto[:1], *(low & high for low, high in zip(above, upto[1:], strict=False)), *above[-1:]]
         conditions = conditions or [condition("!=", None)]
     codes[values.missing[rows]] = len(conditions)
-    return codes, [*conditions, condition("==", None)]
+    return codes + 1, [*conditions, condition("==", None)]
 
 
 def _numbers(column: Column) -> Array | None:

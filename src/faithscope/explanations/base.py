@@ -11,6 +11,7 @@ import numpy as np
 from faithscope.errors import Incompatible
 from faithscope.inputs.alignment import index_of, joined, taken
 from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.chunks import rows_at
 from faithscope.inputs.grouping import Column, group, locate
 from faithscope.runtime.memory import FEWER_ROWS, need
@@ -20,8 +21,9 @@ from faithscope.visible import visible
 class Explanations(ABC):
     """One explanation per row.
 
-    A kind says what makes two explanations equal (`key`) and how one reads (`describe`); the rest follows. `_per_row`
-    names the attributes that hold one entry per row, `_settings` those that all rows share and that a table keeps.
+    A kind says how one explanation reads (`describe`), and what it is made of; the rest follows. `_per_row` names the
+    attributes that hold one entry per row, `_compared` those of them by which explanations are equal, if these are not
+    the first alone, and `_settings` those that all rows share and that a table keeps.
 
     Attributes
     ----------
@@ -48,15 +50,16 @@ class Explanations(ABC):
     claim: str = ""
 
     _per_row: ClassVar[tuple[str, ...]]
+    _compared: ClassVar[tuple[str, ...]] = ()
     _settings: ClassVar[tuple[str, ...]] = ()
 
     @property
-    @abstractmethod
     def key(self) -> tuple[Column, ...]:
         """The columns by which explanations are compared: two rows are equal if they are equal in all of them.
 
         Each column is an array ``(n, w)`` of numbers, or ``(n,)`` of hashable objects.
         """
+        return tuple(_to_column(getattr(self, name)) for name in self._compared or self._per_row[:1])
 
     @property
     @abstractmethod
@@ -79,7 +82,7 @@ class Explanations(ABC):
 
     def item(self, row: int) -> Any:
         """The explanation of one row as a plain value, for a caller's own relation."""
-        return self.key[0][row]
+        return getattr(self, self._per_row[0])[row]
 
     @property
     def scope_key(self) -> tuple[Column, ...]:
@@ -89,6 +92,9 @@ class Explanations(ABC):
     def __len__(self) -> int:
         return len(getattr(self, self._per_row[0]))
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Explanations do not change: make others in place of setting {name}.")
+
     def __repr__(self) -> str:
         return f"<{len(self):,} explanations: {visible(self.kind)}>"
 
@@ -96,20 +102,19 @@ class Explanations(ABC):
         """The explanations of some rows, by position or by a mask."""
         chosen = rows if isinstance(rows, slice) else np.asarray(rows, None if len(rows) else np.int64)
         if not isinstance(chosen, slice):
-            many = int(np.count_nonzero(chosen)) if chosen.dtype == bool else len(chosen)
-            self._need_rows(many)
+            self._need_rows(int(np.count_nonzero(chosen)) if chosen.dtype == bool else len(chosen))
         columns = {name: rows_at(getattr(self, name), chosen) for name in self._per_row}
         claimed = None if self.claimed is None else self.claimed[chosen]
         return self._with(**columns, index=taken(self.index, chosen), claimed=claimed)
 
     def join(self, other: Self) -> Self:
         """These explanations, then the other ones."""
-        self.check_comparable(other)
-        self._need_rows(len(self) + len(other))
-        columns = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in self._per_row}
-        claims = [each.claimed for each in (self, other) if each.claimed is not None]
+        first, second = self._aligned(other)
+        first._need_rows(len(first) + len(second))
+        columns = {name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in self._per_row}
+        claims = [each.claimed for each in (first, second) if each.claimed is not None]
         alike = len(claims) == 2 and claims[0].dtype == claims[1].dtype
-        return self._with(
+        return first._with(
             **columns,
             index=joined(self.index, other.index),
             remarks=tuple(dict.fromkeys([*self.remarks, *other.remarks])),
@@ -123,8 +128,13 @@ class Explanations(ABC):
 
     def locate(self, wanted: "Explanations") -> Ints:
         """The position of each wanted explanation among these distinct ones; -1 if it is not among them."""
-        self.check_comparable(wanted)
-        return locate(self.key, wanted.key)
+        first, second = self._aligned(wanted)
+        return locate(first.key, second.key)
+
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
+        """Both in one representation, in which equal ones have equal keys; raises if none can ever be equal."""
+        self.check_comparable(other)
+        return self, other
 
     def check_comparable(self, other: "Explanations") -> None:
         """Raise if the other explanations can never equal these, being of another kind."""
@@ -156,6 +166,13 @@ class Explanations(ABC):
             object.__setattr__(self, name, value)
 
 
+def _to_column(values: Array) -> Column:
+    """What a kind holds as a column that `group` takes: rows of objects as tuples, single numbers as rows of one."""
+    if values.ndim == 1:
+        return values if values.dtype == object else values[:, None]
+    return values if values.dtype != object else to_objects(list(map(tuple, values.tolist())))
+
+
 def join_all(parts: Sequence[Explanations]) -> Explanations:
     """All explanations, one part after the other; halves are joined first, so that none is copied for every part."""
     if len(parts) == 1:
@@ -167,10 +184,7 @@ def join_all(parts: Sequence[Explanations]) -> Explanations:
 def claims(columns: Mapping[str, Sequence[float] | Floats]) -> Array:
     """Numbers that an explainer says of its own explanations, by name: one structured row per explanation."""
     arrays = [np.asarray(column, np.float64) for column in columns.values()]
-    claimed = np.empty(len(arrays[0]), [(name, np.float64) for name in columns])
-    for name, column in zip(columns, arrays, strict=True):
-        claimed[name] = column
-    return claimed
+    return np.asarray(np.rec.fromarrays(arrays, dtype=[(name, np.float64) for name in columns]))
 
 
 def members(item: Any) -> list[Any] | None:

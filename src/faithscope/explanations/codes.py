@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Number
 from typing import Any
@@ -29,7 +28,6 @@ LOOK_LIKE_MARKS = (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Codes(Plain):
     """A set of codes per row, in no order, such as the reasons that a notice names.
 

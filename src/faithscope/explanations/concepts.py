@@ -1,7 +1,6 @@
 """Concepts: annotated concepts that explain a prediction; they apply to every row annotated with all of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from faithscope.inputs.numbers import to_matrix
 from faithscope.visible import visible
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Concepts(Highlights):
     """One set of annotated concepts per row: those that its explanation highlights.
 
@@ -70,7 +68,11 @@ def _marks(given: Any, concepts: Names, what: str) -> Any:
     """A sparse array of the concepts that each row has, its columns in their order."""
     from scipy.sparse import csr_array
 
-    matrix = _of_concepts(given, concepts, what) if is_frame(given) else given
+    matrix = given
+    if is_frame(given):
+        rows = Rows(given)
+        places = [rows.place(concept, f"{what.lower()} of concepts need") for concept in concepts]
+        matrix = np.column_stack([rows.column(place).values for place in places])
     marks = csr_array(matrix if hasattr(matrix, "tocsr") else to_matrix(matrix, what)[0])
     if marks.shape[1] != len(concepts):
         raise BadInput(
@@ -86,10 +88,3 @@ def _marks(given: Any, concepts: Names, what: str) -> Any:
             "cut scores first, such as matrix > 0.5."
         )
     return marks
-
-
-def _of_concepts(frame: Any, concepts: Names, what: str) -> Any:
-    """The columns of a table that are named as the concepts."""
-    rows = Rows(frame)
-    places = [rows.place(concept, f"{what.lower()} of concepts need") for concept in concepts]
-    return np.column_stack([rows.column(place).values for place in places])

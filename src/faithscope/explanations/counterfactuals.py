@@ -1,56 +1,24 @@
 """Counterfactuals: explanations by a nearby point that is predicted otherwise."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations, readable, shorten
-from faithscope.explanations.distances.cells import cell_text, to_cells
-from faithscope.explanations.distances.points import Points, to_metric
+from faithscope.explanations.distances.points import Points, cell_text, to_cells, to_metric
 from faithscope.explanations.importances import to_names
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
-from faithscope.inputs.arrays import declared_categories, to_objects
+from faithscope.inputs.arrays import declared_categories
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.grouping import Column
 from faithscope.visible import visible
 
 
-class _Measured(Explanations):
-    """Explanations that a distance is part of."""
-
-    names: Names | None
-    metric: Any
-    dates: tuple[bool, ...]
-
-    _settings = ("names", "metric", "dates")
-
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        if self.metric != getattr(other, "metric", None):
-            raise Incompatible(
-                "These explanations measure distance differently, so their balls cannot be compared: pass the same "
-                "metric= for both; Gower's must be the same fitted object."
-            )
-
-    @property
-    def feature_names(self) -> Names:
-        """The features' names, or x0, x1, … if none were given."""
-        return self.names or default_names(getattr(self, self._per_row[0]).shape[1])
-
-    def _in_words(self, row: int) -> str:
-        """The text of one row's cells, with their features' names."""
-        cells = getattr(self, self._per_row[0])[row]
-        columns = zip(self.feature_names, cells, self.dates or [False] * len(cells), strict=True)
-        return shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns])
-
-
-@dataclass(frozen=True, eq=False, repr=False, init=False)
-class Counterfactuals(_Measured):
+class Counterfactuals(Explanations):
     """For each row, a nearby point that the model predicts otherwise.
 
     Two rows have the same explanation if their points are equal. An explanation covers the open ball around its
@@ -84,19 +52,21 @@ class Counterfactuals(_Measured):
     metric: Any = "euclidean"
     dates: tuple[bool, ...] = ()
 
-    _per_row = ("points", "originals")
+    _per_row: ClassVar[tuple[str, ...]] = ("points", "originals")
+    _settings = ("names", "metric", "dates")
 
     def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
-        after, before = to_cells(points, "Counterfactuals"), to_cells(originals, "Originals")
-        new, old = after.values, before.values
+        new, columns, dates = to_cells(points, "Counterfactuals")
+        old, own, own_dates = to_cells(originals, "Originals")
         same_length(counterfactuals=len(new), originals=len(old))
         same_rows(originals=originals, points=points)
-        columns = after.names or before.names
-        if new.shape != old.shape or (before.names or columns) != columns:
-            raise Incompatible(
-                f"Counterfactuals have {new.shape[1]} columns ({columns}), originals have {old.shape[1]} "
-                f"({before.names}): pass the same columns."
+        columns = columns or own
+        if new.shape != old.shape or (own or columns) != columns:
+            widths = (
+                f"{cells.shape[1]} columns" + (f" ({', '.join(names)})" if names else "")
+                for cells, names in ((new, columns), (old, own))
             )
+            raise Incompatible(f"Counterfactuals and originals have {' and '.join(widths)}: pass the same columns.")
         if new.dtype != old.dtype:
             new, old = new.astype(object), old.astype(object)
         categories = declared_categories(points) | declared_categories(originals)
@@ -105,14 +75,27 @@ class Counterfactuals(_Measured):
             originals=old,
             names=to_names(names, columns, new.shape[1], "Counterfactuals"),
             metric=to_metric(metric, np.concatenate([new, old]), categories),
-            dates=tuple(map(max, after.dates, before.dates)),
+            dates=tuple(map(max, dates, own_dates)),
             index=index_of(points) if index_of(originals) is None else index_of(originals),
         )
 
+    def check_comparable(self, other: Explanations) -> None:
+        super().check_comparable(other)
+        if self.metric != getattr(other, "metric", None):
+            raise Incompatible(
+                "These explanations measure distance differently, so their balls cannot be compared: pass the same "
+                "metric= for both; Gower's must be the same fitted object."
+            )
+
+    @property
+    def feature_names(self) -> Names:
+        """The features' names, or x0, x1, … if none were given."""
+        return self.names or default_names(self.points.shape[1])
+
     def balls(self) -> "Balls":
         """The scope of each explanation: the open ball around its row that reaches to its counterfactual."""
-        centers = Points(self.originals, self.metric)
-        return Balls(self.originals, centers.to(self.points), self.metric, self.names, self.dates)
+        radii = Points(self.originals, self.metric).to(self.points)
+        return Balls.__new__(Balls)._with(**vars(self), radii=radii)
 
     def item(self, row: int) -> Any:
         return self.points[row], self.originals[row]
@@ -122,53 +105,39 @@ class Counterfactuals(_Measured):
         return self.balls().key
 
     @property
-    def key(self) -> tuple[Column, ...]:
-        return (_rows_key(self.points),)
-
-    @property
     def kind(self) -> str:
         return f"counterfactuals over {self.points.shape[1]} features"
 
     def describe(self, row: int) -> str:
-        return visible(self._in_words(row))
+        return visible(self._in_words(self.points[row]))
+
+    def _in_words(self, cells: Array) -> str:
+        """The text of one row's cells, with their features' names."""
+        columns = zip(self.feature_names, cells, self.dates or [False] * len(cells), strict=True)
+        return shorten([f"{name} {cell_text(value, is_date)}" for name, value, is_date in columns])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Balls(_Measured):
-    """Open balls: each covers the rows nearer to its center than its radius."""
+class Balls(Counterfactuals):
+    """Open balls: each covers the rows nearer to its original than its counterfactual, which is at its radius."""
 
-    centers: Array
     radii: Floats
-    metric: Any
-    names: Names | None = None
-    dates: tuple[bool, ...] = ()
 
-    _per_row = ("centers", "radii")
+    _per_row = (*Counterfactuals._per_row, "radii")
+    _compared = ("originals", "radii")
 
     @property
-    def key(self) -> tuple[Column, ...]:
-        return (_rows_key(self.centers), self.radii[:, None])
+    def scope_key(self) -> tuple[Column, ...]:
+        return self.key
 
     @property
     def kind(self) -> str:
-        return f"balls over {self.centers.shape[1]} features"
-
-    def item(self, row: int) -> Any:
-        return self.centers[row], float(self.radii[row])
+        return f"balls over {self.points.shape[1]} features"
 
     def describe(self, row: int) -> str:
-        return visible(f"nearer than {readable(self.radii[row])} to {self._in_words(row)}")
+        return visible(f"nearer than {readable(self.radii[row])} to {self._in_words(self.originals[row])}")
 
     def inside(self, X: Any) -> Callable[[int, int], Bools]:
         """``mask(start, stop)``: which rows of X lie inside balls start to stop."""
-        rows = Points(self.centers[:0], self.metric, self.names).sample(X)
-
-        def mask(start: int, stop: int) -> Bools:
-            centers = Points(self.centers[start:stop], self.metric)
-            return centers.from_all(rows) < self.radii[start:stop, None]
-
-        return mask
-
-
-def _rows_key(rows: Array) -> Column:
-    return rows if rows.dtype != object else to_objects(list(map(tuple, rows.tolist())))
+        centers = Points(self.originals, self.metric, self.names)
+        rows = centers.sample(X)
+        return lambda start, stop: centers.take(slice(start, stop)).from_all(rows) < self.radii[start:stop, None]

@@ -1,15 +1,14 @@
 """Highlights: words that justify a prediction; they apply to every document that contains all of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import Explanations, members, readable
-from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, number_conjunctions
+from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, as_they_come, number_conjunctions
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
@@ -19,7 +18,6 @@ from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Highlights(Conjunctions):
     """One set of words per row.
 
@@ -53,9 +51,9 @@ class Highlights(Conjunctions):
     ) -> None:
         check_function(tokenizer, "tokenizer", "text")
         rows = to_vector(words, "Highlights")
-        distinct, codes = number_conjunctions([_to_words(row, item) for row, item in enumerate(rows)])
-        self._fill(codes=codes, distinct=distinct, tokenizer=tokenizer, vocabulary=to_vocabulary(vocabulary))
-        self._fill(index=index_of(words))
+        distinct, codes = number_conjunctions([_to_set(row, item) for row, item in enumerate(rows)])
+        vocabulary = to_vocabulary(vocabulary)
+        self._fill(codes=codes, distinct=distinct, tokenizer=tokenizer, vocabulary=vocabulary, index=index_of(words))
 
     @property
     def kind(self) -> str:
@@ -64,8 +62,7 @@ class Highlights(Conjunctions):
     def check_comparable(self, other: Explanations) -> None:
         super().check_comparable(other)
         assert isinstance(other, Highlights)
-        alike = self.tokenizer == other.tokenizer if self.vocabulary is None else True
-        if not alike or self.vocabulary != other.vocabulary:
+        if self.vocabulary != other.vocabulary or (self.vocabulary is None and self.tokenizer != other.tokenizer):
             raise Incompatible(
                 "These highlights read documents differently: pass the same tokenizer and the same vocabulary for both."
             )
@@ -77,24 +74,21 @@ class Highlights(Conjunctions):
         return frozenset(self.conjunction(row))
 
     def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
+        from scipy.sparse import csr_array
+
         which, rows = self.postings(conditions, X)
-        by_word, documents = np.argsort(which, kind="stable"), rows_of(X)
-        ends = np.searchsorted(which[by_word], np.arange(len(conditions) + 1))
-        for number, (start, stop) in enumerate(pairwise(ends.tolist())):
-            mask = np.zeros(documents, bool)
-            mask[rows[by_word[start:stop]]] = True
-            yield number, mask if order is None else mask[order]
+        held = csr_array((np.ones(len(which), bool), (which, rows)), (len(conditions), rows_of(X)))
+        return as_they_come((held[[number]].toarray()[0] for number in range(len(conditions))), order)
 
     def postings(self, conditions: Sequence[Any], X: Any) -> Postings:
         documents, columns = self._read(X)
         if columns is None:
             numbers = {word: number for number, word in enumerate(conditions)}
-            held: list[int] = []
-            ends = [0]
-            for row, document in enumerate(documents):
-                held += [numbers[word] for word in set(self._tokens(row, document)) if word in numbers]
-                ends.append(len(held))
-            return np.array(held, np.int64), np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+            tokens = (set(self._tokens(row, document)) for row, document in enumerate(documents))
+            held = [[numbers[word] for word in words if word in numbers] for words in tokens]
+            sizes = np.fromiter(map(len, held), np.int64, len(held))
+            which = np.fromiter(chain.from_iterable(held), np.int64, int(sizes.sum()))
+            return which, np.repeat(np.arange(len(held)), sizes)
         known = [(number, columns[word]) for number, word in enumerate(conditions) if word in columns]
         for number, column in known:
             if not 0 <= column < documents.shape[1]:
@@ -178,8 +172,8 @@ class Highlights(Conjunctions):
 
     def _tokens(self, row: int, document: Any) -> list[Any]:
         """The words of a document, which is a text or a list of them."""
-        words = members(self.tokenizer(document) if isinstance(document, str) else document)
-        if words is None or not all(isinstance(word, str) for word in words):
+        words = _words(self.tokenizer(document) if isinstance(document, str) else document)
+        if words is None:
             raise BadInput(
                 "Documents must be texts or lists of words, and the tokenizer must give words; row "
                 f"{row} is {document!r}."
@@ -187,9 +181,15 @@ class Highlights(Conjunctions):
         return words
 
 
-def _to_words(row: int, item: Any) -> tuple[str, ...]:
-    words = [item] if isinstance(item, str) else members(item)
-    if words is None or not all(isinstance(word, str) for word in words):
+def _words(given: Any) -> list[str] | None:
+    """The words that a list, a set or an array holds; None of anything else."""
+    words = members(given)
+    return words if words is not None and all(isinstance(word, str) for word in words) else None
+
+
+def _to_set(row: int, item: Any) -> tuple[str, ...]:
+    words = _words([item] if isinstance(item, str) else item)
+    if words is None:
         raise WrongType(
             f"Highlights must be sets of words; row {row} is {readable(item)}: pass e.g. {{'great', 'plot'}} per row."
         )

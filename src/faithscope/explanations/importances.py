@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Self
 
@@ -25,12 +24,10 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.axes import flattened
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.columns import Rows
-from faithscope.inputs.grouping import Column
 from faithscope.inputs.numbers import to_matrix
-from faithscope.inputs.rows import rows_of
+from faithscope.inputs.rows import flattened, rows_of
 from faithscope.visible import visible
 
 _SHOWN = 12  # features that a description names
@@ -52,7 +49,6 @@ def side_by_side(classes: int, call: str) -> str:
     return f"{told}: measure those of the predicted class, {call}"
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Importances(Explanations):
     """One number for every feature, per row: shape (n_rows, n_features).
 
@@ -108,11 +104,11 @@ class Importances(Explanations):
             values = values.values
         flat, shape, doubt = flattened(values)
         matrix, columns = to_matrix(flat, "Importances")
-        self._fill(values=matrix, shape=shape, doubt=doubt, index=index_of(given))
+        held: dict[str, Any] = {"shape": shape, "doubt": doubt}
         if isinstance(given, Importances):
-            kept = ("error", "asked", "saved", "label", "shape", "doubt")
-            self._fill(**{name: getattr(given, name) for name in kept})
-        self._fill(names=to_names(names, columns, matrix.shape[1], "Importances"))
+            held = {name: getattr(given, name) for name in ("error", "asked", "saved", "label", "shape", "doubt")}
+        names = to_names(names, columns, matrix.shape[1], "Importances")
+        self._fill(values=matrix, names=names, index=index_of(given), **held)
 
     @classmethod
     def made(cls, values: Array, names: Names | None, form: str, **known: Any) -> Self:
@@ -120,15 +116,11 @@ class Importances(Explanations):
         return cls.__new__(cls)._with(values=values, names=names, form=form, **known)
 
     @property
-    def key(self) -> tuple[Column, ...]:
-        return (self.values,)
-
-    @property
     def kind(self) -> str:
-        what, told = "features", None if self.names is None else shorten(self.names)
+        what, told = "features", shorten(self.names or ())
         if self.shape is not None:
             what, told = "regions" if self.names else "places", " x ".join(map(str, self.shape))
-        what += "" if told is None else f" ({told})"
+        what += told and f" ({told})"
         return f"importances over {self.values.shape[1]} {what}{self.form and ', ' + self.form}"
 
     @property
@@ -161,7 +153,7 @@ class Importances(Explanations):
         return type(self), self.values.shape[1], self.form
 
     def join(self, other: Self) -> Self:
-        both = super().join(self._with_my_order(other))
+        both = super().join(other)
         return both._with(
             names=self.names or other.names,
             error=max(self.error, other.error),
@@ -172,15 +164,15 @@ class Importances(Explanations):
             doubt=self.doubt or other.doubt,
         )
 
-    def locate(self, wanted: Explanations) -> Ints:
-        return super().locate(self._with_my_order(wanted))
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
+        return super()._aligned(self._with_my_order(other))
 
     def _with_my_order(self, other: Any) -> Any:
         """The other importances with their features in this order, if both name the same ones; else as they are."""
         theirs = getattr(other, "names", None)
-        if not theirs or type(self) is not type(other) or self.names == theirs or len(set(theirs)) < len(theirs):
+        if not theirs or type(self) is not type(other) or self.names == theirs:
             return other
-        if sorted(self.names or ()) != sorted(theirs):
+        if len(set(theirs)) < len(theirs) or sorted(self.names or ()) != sorted(theirs):
             return other
         return other._reordered(np.array([theirs.index(name) for name in self.names or ()]))._with(names=self.names)
 
@@ -278,7 +270,6 @@ class Importances(Explanations):
         return f"({', '.join(map(str, np.unravel_index(feature, self.shape)))})"
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Rankings(Importances):
     """The features in order of importance, lowest first: column j holds the feature of rank j.
 

@@ -1,19 +1,16 @@
 """Plain keys and records: explanations that are only equal or different."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from faithscope.explanations.base import Explanations, readable
 from faithscope.inputs.alignment import index_of
-from faithscope.inputs.array_types import Array, Ints, Names
+from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import to_objects, to_vector
 from faithscope.inputs.columns import hold_dates
-from faithscope.inputs.date_numbers import exact_objects
-from faithscope.inputs.dates import has_zone
-from faithscope.inputs.grouping import Column
+from faithscope.inputs.dates import exact_objects, has_zone
 from faithscope.inputs.labels import refuse_mixed, to_keys
 from faithscope.inputs.numbers import refuse_nonfinite
 from faithscope.visible import visible
@@ -21,8 +18,9 @@ from faithscope.visible import visible
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
 
 
-def exact_column(column: Array, values: Any, what: str) -> Array:
-    """Keys that `to_keys` made of values: integers, finite floats, booleans or Python objects."""
+def exact_column(values: Any, what: str) -> Array:
+    """One key per row: integers, finite floats, booleans or Python objects."""
+    column = to_keys(to_vector(values, what), what)
     if column.dtype.kind == "f":
         refuse_nonfinite(column[:, None], what)
     if column.dtype.kind == "m" or hold_dates(column):
@@ -33,7 +31,6 @@ def exact_column(column: Array, values: Any, what: str) -> Array:
     return column.astype(np.int64) if column.dtype.kind in "iu" else column
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Plain(Explanations):
     """One hashable value per row: a leaf, a word, a tuple, a frozenset.
 
@@ -50,42 +47,29 @@ class Plain(Explanations):
     _per_row = ("values",)
 
     def __init__(self, values: Any) -> None:
-        keys = to_keys(to_vector(values, "Explanations"), "Explanations")
-        self._fill(values=exact_column(keys, values, "Explanations"), index=index_of(values))
-
-    @property
-    def key(self) -> tuple[Column, ...]:
-        return (self.values if self.values.dtype == object else self.values[:, None],)
+        self._fill(values=exact_column(values, "Explanations"), index=index_of(values))
 
     @property
     def kind(self) -> str:
         return "plain keys"
 
-    def item(self, row: int) -> Any:
-        return self.values[row]
-
     def describe(self, row: int) -> str:
         return visible(readable(self.values[row]))
 
     def join(self, other: Self) -> Self:
-        first, second = self._alike(other)
-        both = super(Plain, first).join(second)
+        both = super().join(other)
         if both.values.dtype == object:
             refuse_mixed(both.values, "Explanations")
         return both
 
-    def locate(self, wanted: Explanations) -> Ints:
-        known, others = self._alike(wanted)
-        return super(Plain, known).locate(others)
-
-    def _alike(self, other: Any) -> tuple[Self, Any]:
-        """Both in one representation: as Python objects if their types differ, since 2**53 + 1 is not a float."""
-        if type(self) is not type(other) or self.values.dtype == other.values.dtype:
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
+        """Both as Python objects if their types differ, since 2**53 + 1 is not a float."""
+        self.check_comparable(other)
+        if self.values.dtype == other.values.dtype:
             return self, other
         return self._with(values=self.values.astype(object)), other._with(values=other.values.astype(object))
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Records(Plain):
     """Several named values per row, not all of them numbers; two rows are equal if all their values are.
 
@@ -106,12 +90,9 @@ class Records(Plain):
     _settings = ("names",)
 
     def __init__(self, columns: Sequence[Any], names: Sequence[str]) -> None:
-        exact = []
-        for name, column in zip(names, columns, strict=True):
-            what = f"Explanations in column {name!r}"
-            exact.append(exact_column(to_keys(to_vector(column, what), what), column, what))
-        rows = list(zip(*(column.tolist() for column in exact), strict=True))
-        self._fill(values=to_objects(rows), names=tuple(names))
+        pairs = zip(columns, names, strict=True)
+        exact = [exact_column(column, f"Explanations in column {name!r}").tolist() for column, name in pairs]
+        self._fill(values=to_objects(list(zip(*exact, strict=True))), names=tuple(names))
 
     @property
     def kind(self) -> str:

@@ -1,7 +1,6 @@
 """Prototypes: explanations by similar rows, such as the nearest training rows."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +17,9 @@ from faithscope.inputs.numbers import to_matrix
 
 _LARGEST = 2**62
 _BLOCK = 2**22  # distances at a time
+_FARTHEST = np.finfo(np.float64).max
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Prototypes(Shared):
     """The examples that a prediction was justified by, as a set of their indices.
 
@@ -50,7 +49,7 @@ class Prototypes(Shared):
         self._fill(codes=codes, distinct=distinct, index=index_of(indices))
         if points is not None:
             self._fill(points=Points.of(points, metric))
-            _refuse_beyond(distinct, codes, len(self.points or ()))
+            self._refuse_beyond()
 
     @property
     def kind(self) -> str:
@@ -62,17 +61,27 @@ class Prototypes(Shared):
     def check_comparable(self, other: Explanations) -> None:
         super().check_comparable(other)
         points = getattr(other, "points", None)
-        if self.points is not None and points is not None and not self.points.same_space(points):
+        if self.points is None or points is None:
+            return
+        if self.points.metric != points.metric or not np.array_equal(self.points.rows, points.rows):
             raise Incompatible(
                 "These prototypes have different points or metrics: pass the same points and the same metric for both."
             )
 
     def join(self, other: Self) -> Self:
-        both = super().join(other)
         points = self.points if self.points is not None else other.points
-        if points is not None:
-            _refuse_beyond(both.distinct, both.codes, len(points))
-        return both._with(points=points)
+        both = super().join(other)._with(points=points)
+        both._refuse_beyond()
+        return both
+
+    def _refuse_beyond(self) -> None:
+        """Raise if a row names a prototype that is none of the points."""
+        for code, indices in enumerate(self.distinct):
+            if self.points is not None and indices and indices[-1] >= len(self.points):
+                raise BadInput(
+                    f"Row {(self.codes == code).argmax()} names prototype {indices[-1]}, but there are only "
+                    f"{len(self.points):,} points, counted from 0."
+                )
 
     def nearest(self, X: Any, k: int) -> "Prototypes":
         """The k prototypes nearest to each row; among equally near ones the earlier."""
@@ -98,22 +107,11 @@ class Prototypes(Shared):
 
 def _smallest(distances: Floats, k: int) -> Ints:
     """The columns of the k smallest entries of each row; among equal ones the earlier."""
-    if k == 1:
-        return np.asarray(distances.argmin(axis=1))[:, None]
-    chosen = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    farthest = np.take_along_axis(distances, chosen, axis=1).max(axis=1, keepdims=True)
-    tied = np.flatnonzero((distances <= farthest).sum(axis=1) > k)
-    chosen[tied] = np.argsort(distances[tied], axis=1, kind="stable")[:, :k]
+    left, chosen = np.minimum(distances, _FARTHEST), distances.argmin(axis=1)[:, None]
+    while chosen.shape[1] < k:
+        np.put_along_axis(left, chosen[:, -1:], np.inf, axis=1)
+        chosen = np.column_stack([chosen, left.argmin(axis=1)])
     return np.asarray(chosen)
-
-
-def _refuse_beyond(distinct: tuple[Conjunction, ...], codes: Ints, size: int) -> None:
-    wrong = next((i for i, members in enumerate(distinct) if members and int(members[-1]) >= size), None)  # type: ignore[call-overload]
-    if wrong is not None:
-        row = int((codes == wrong).argmax())
-        raise BadInput(
-            f"Row {row} names prototype {distinct[wrong][-1]}, but there are only {size:,} points, counted from 0."
-        )
 
 
 def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], Ints]:

@@ -12,13 +12,14 @@ from faithscope.explanations.tokenizers import folded_words
 
 NO_QUOTE = "nothing quoted"  # in place of words: no tokenizer here makes a word with a space, so it covers no document
 _ADVICE = 'Pass unreadable="uncovered" to count such rows as unverifiable, or leave these rows out.'
-_PAIRS = (("“", "”"), ("«", "»"), ("»", "«"), ("„", "“"), ("‹", "›"), ("「", "」"), ("『", "』"), ("＂", "＂"))
+_PAIRS = ["“”", "«»", "»«", "„“", "‹›", "「」", "『』", "＂＂"]  # what opens and what closes
 # A plain quote opens where no word ends and closes where none begins, so that 6' 2" and isn't are no quotes.
 _STRAIGHT = r'(?<!\w)"(?=\S)([^"]*)(?<=\S)"(?!\w)'
 _SINGLE = r"(?<!\w)'(?=\S)((?:[^']|(?<=\w)'(?=\w))*)(?<=\S)'(?!\w)"
 _CURLY = r"(?<!\w)‘(?=\S)((?:[^‘’]|(?<=\w)’(?=\w))*)(?<=\S)’(?!\w)"
 _SPANS = re.compile(
-    "|".join([*(f"{a}([^{a}{b}]*){b}" for a, b in _PAIRS), _STRAIGHT, _SINGLE, _CURLY, r"`([^`]+)`"]), re.DOTALL
+    "|".join([*(f"{pair[0]}([^{pair}]*){pair[1]}" for pair in _PAIRS), _STRAIGHT, _SINGLE, _CURLY, r"`([^`]+)`"]),
+    re.DOTALL,
 )
 _ELLIPSIS = re.compile(r"\[?(?:…|\.{3,})\]?")
 

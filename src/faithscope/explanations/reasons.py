@@ -1,7 +1,6 @@
 """Reasons: explanations that are free texts, such as the rationales of a language model or of people."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +9,11 @@ from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
+from faithscope.inputs.arrays import frame_columns, is_frame, to_objects
 from faithscope.inputs.checks import same_length
-from faithscope.inputs.folding import fold
-from faithscope.inputs.grouping import Column, group
-from faithscope.inputs.missing import refuse_missing
+from faithscope.inputs.documents import fold
+from faithscope.inputs.grouping import group
+from faithscope.inputs.labels import to_labels
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _LONGEST = 160  # characters of a text that are shown
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Reasons(Explanations):
     """One free text per row, in which somebody says why the row got its prediction.
 
@@ -58,7 +56,7 @@ class Reasons(Explanations):
     form: str = ""
 
     _settings = ("form",)
-    _per_row = ("texts", "folded", "about")
+    _per_row = ("folded", "texts", "about")
 
     def __init__(self, texts: Any, inputs: Any = None) -> None:
         column = to_texts(texts, "Reasons")
@@ -82,16 +80,14 @@ class Reasons(Explanations):
         return None if all(item is None for item in self.about) else self.about
 
     @property
-    def key(self) -> tuple[Column, ...]:
-        return (self.folded,)
-
-    @property
     def kind(self) -> str:
         return "reasons in words" + (f" by {self.form}" if self.form else "")
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (*self.remarks, *empty_note(int(sum(not text for text in self.folded))))
+        empty = int(sum(not text for text in self.folded))
+        told = (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
+        return self.remarks + told
 
     def to_rules(self, features: Any = None, *, unreadable: str = "error") -> "Rules":
         """The conditions that reasons hold as JSON, as rules, of which sufficiency can be measured.
@@ -154,24 +150,9 @@ class Reasons(Explanations):
         return self.texts[row]
 
 
-def empty_note(empty: int) -> tuple[str, ...]:
-    """A note on so many reasons without a word; none if there are none."""
-    return (f"{several(empty, 'reason is', 'reasons are')} empty, which is one explanation",) if empty else ()
-
-
 def to_texts(values: Any, what: str) -> Array:
     """One text per row, none missing: an array of Python's own str."""
-    if is_frame(values):
-        names, columns = frame_columns(values)
-        if len(columns) != 1:
-            raise WrongType(f"{what} must be one column of texts; got {len(names)} columns: pass one of them.")
-        values = columns[0]
-    column = to_vector(values, what)
-    if column.ndim == 2 and column.shape[1] == 1:
-        column = column[:, 0]
-    if column.ndim != 1:
-        raise WrongType(f"{what} must be one text per row; got shape {column.shape}.")
-    refuse_missing(column, what)
+    column = to_labels(values, what)
     odd = next((row for row, item in enumerate(column) if not isinstance(item, str)), None)
     if odd is not None:
         raise WrongType(
@@ -194,10 +175,6 @@ def shown(text: str) -> str:
 
 def _joined(inputs: Any) -> Array:
     """The input of each row; of several columns, one after the other."""
-    if not is_frame(inputs):
-        return to_texts(inputs, "Inputs")
-    names, columns = frame_columns(inputs)
-    texts = [to_texts(column, f"Inputs in column {name!r}") for name, column in zip(names, columns, strict=True)]
-    if not texts:
-        raise WrongType("Inputs have no columns: pass at least one.")
-    return texts[0] if len(texts) == 1 else to_objects(["\n".join(row) for row in zip(*texts, strict=True)])
+    columns = frame_columns(inputs)[1] if is_frame(inputs) else [inputs]
+    texts = [to_texts(column, "Inputs") for column in columns]
+    return to_objects(["\n".join(row) for row in zip(*texts, strict=True)])

@@ -12,10 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from faithscope.errors import BadInput
-from faithscope.explanations.base import several
+from faithscope.explanations.base import members, several
 from faithscope.explanations.conditions.condition import conjoin, to_condition
 from faithscope.explanations.rule_text import ANY_OF, BOUNDS, NEVER, SPELLINGS, Triple, to_value
 from faithscope.explanations.rules import Rules
@@ -99,12 +97,10 @@ def _is_condition(item: Any) -> bool:
 
 def _items(value: Any) -> Any:
     """The list of conditions that a rationale is, or holds under its only key of those; else what it is."""
-    if _is_condition(value):
-        return [value]
     held = [key for key in value if key not in _BESIDE] if isinstance(value, Mapping) else []
     if len(held) == 1 and held[0] in _LISTS:
-        return [value[held[0]]] if _is_condition(value[held[0]]) else value[held[0]]
-    return value
+        value = value[held[0]]
+    return [value] if _is_condition(value) else value
 
 
 def is_structured(value: Any) -> bool:
@@ -116,29 +112,28 @@ def is_structured(value: Any) -> bool:
 def triples_of(value: Any) -> list[Triple]:
     """The conditions of one rationale, as (feature, operator, value); raises `Unreadable` if it holds anything else."""
     items = _items(value)
-    odd = [items] if not isinstance(items, list | tuple) else [item for item in items if not _is_condition(item)]
-    if odd:
-        raise Unreadable(f"{repr(odd[0])[:60]} is no condition, and no list of conditions under one key")
-    return list(map(_triple, items))
+    listed = members(items)
+    for item in [items] if listed is None else listed:
+        if not _is_condition(item):
+            raise Unreadable(f"{repr(item)[:60]} is no condition, and no list of conditions under one key")
+    return list(map(_triple, listed or ()))
 
 
 def _triple(item: Mapping[str, Any]) -> Triple:
-    """One condition, in the form that rules take it."""
+    """One condition, in the form that rules take it; its operator as it is written if it is not known."""
     odd = next((key for key in item if key not in ("feature", "op", "value")), None)
     if odd is not None:
         raise Unreadable(f'a condition has {odd!r} beside its "feature", "op" and "value"')
     plain = re.sub(r"[\s_-]+", " ", item["op"].strip().lower())
-    operator = SPELLINGS.get(plain) or SPELLINGS.get(re.sub(r"^(?:is|are|was|has)\b ?", "", plain) or "==") or ""
-    value = item.get("value", _triple)
-    if operator in ("missing", "present") and value in (_triple, None):
+    bare = re.sub(r"^(?:is|are|was|has)\b ?", "", plain) or "=="
+    operator = SPELLINGS.get(plain) or SPELLINGS.get(bare) or item["op"]
+    if operator in ("missing", "present") and item.get("value") is None:
         return item["feature"], "==" if operator == "missing" else "!=", None
-    listed = isinstance(value, list | tuple)
-    operator = ANY_OF.get(operator, operator) if listed else operator
-    if operator not in (*BOUNDS, *ANY_OF) and not (operator in (*ANY_OF.values(), "between") and listed):
-        raise Unreadable(f"operator {item['op']!r} is unknown, or takes another value")
-    if value is _triple or isinstance(value, Mapping) or (listed and operator in BOUNDS):
-        raise Unreadable(f"a condition with {item['op']!r} has no value, or none that it takes")
-    return item["feature"], operator, tuple(value) if listed else value
+    if "value" not in item:
+        raise Unreadable(f"a condition with {item['op']!r} has no value")
+    if isinstance(item["value"], list | tuple):
+        return item["feature"], ANY_OF.get(operator, operator), tuple(item["value"])
+    return item["feature"], operator, item["value"]
 
 
 # -- rules ------------------------------------------------------------------------------------------------------------
@@ -160,62 +155,52 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
     unreadable : {"error", "uncovered"}
     """
     rows = Rows(features) if is_frame(features) else None
-    names = features if rows is None else rows.names
-    known = None if names is None else distinct_names(names)
+    known = None if features is None else distinct_names(features if rows is None else rows.names)
     families = {} if rows is None else {column.name: column.family.partition(" ")[0] for column in rows.columns}
-
-    places: dict[str, int] = {}
-
-    def placed(feature: str, operator: str, value: Any, notes: list[str]) -> Triple:
-        """The condition with values of the family of its column."""
-        if known is not None and feature not in known:
-            raise Unreadable(f"it is on {feature[:60]!r}, which is not among the features. {hint(feature, known)}")
-        family = families.get(feature) or ("date" if operator in (*BOUNDS, "between") else "")
-        if isinstance(value, tuple):
-            return feature, operator, tuple(_typed(item, family, notes) for item in value)
-        return feature, operator, _typed(value, family, notes)
 
     def read(given: Any) -> tuple[list[Triple], list[str], str]:
         """The conditions of one rationale, what was changed in them, and why it cannot be read."""
         notes: list[str] = []
+        triples: list[Triple] = []
         try:
-            written = triples_of(json_value(given) if isinstance(given, str) else given)
-            triples = [placed(*triple, notes) for triple in written]
-            conjoin(to_condition(places.setdefault(triple[0], len(places)), *triple) for triple in triples)
+            for feature, operator, value in triples_of(json_value(given) if isinstance(given, str) else given):
+                if known is not None and feature not in known:
+                    raise Unreadable(
+                        f"it is on {feature[:60]!r}, which is not among the features. {hint(feature, known)}"
+                    )
+                family = families.get(feature) or ("date" if operator in (*BOUNDS, "between") else "")
+                if isinstance(value, tuple):
+                    value = tuple(_typed(item, family, notes) for item in value)
+                triples.append((feature, operator, _typed(value, family, notes)))
+            names = [feature for feature, *_ in triples]
+            conjoin(to_condition(names.index(triple[0]), *triple) for triple in triples)
         except BadInput as problem:
             return [NEVER], [], str(problem).rstrip(".")
         return triples, notes, ""
 
     cached = cache(read)  # texts may come many times
-    answers = [
-        cached(given) if isinstance(given, str) else read(given.tolist() if isinstance(given, np.ndarray) else given)
-        for given in rationales
-    ]
+    answers = [(cached if isinstance(given, str) else read)(given) for given in rationales]
     problems = {row: why for row, (_, _, why) in enumerate(answers) if why}
     remarks = [*remarks_on(problems, len(answers), unreadable, _ADVICE)]
     changed = Counter(note for _, notes, _ in answers for note in notes)
     remarks += [f"{sentence} ({several(count, 'time', 'times')})" for sentence, count in changed.most_common(5)]
-    empty = sum(not triples for triples, *_ in answers)
-    if empty:
-        names_none = several(empty, "rationale names", "rationales name")
-        remarks.append(f"{names_none} no condition, so every row is covered by it")
+    if empty := sum(not triples for triples, *_ in answers):
+        told = several(empty, "rationale names", "rationales name")
+        remarks.append(f"{told} no condition, so every row is covered by it")
     return Rules.from_conditions([triples for triples, *_ in answers], known)._with(remarks=tuple(remarks))
 
 
 def _typed(value: Any, family: str, notes: list[str]) -> Any:
     """A value as its column has it, if it was written as the text of one, or as a number in place of a text."""
-    read, how = value, "texts, as their column holds"
+    read, how = value, "texts, such as {!r}, were read as numbers"
     if family in ("number", "date") and isinstance(value, str):
         try:
-            read, how = to_value(value.strip()), "numbers"
+            read = to_value(value.strip())
         except ValueError:
             raise Unreadable(f"{value[:60]!r} is no date that there is, and no number with so few digits") from None
     elif family == "text" and is_real(value) and value == value:
-        read = str(int(value) if value % 1 == 0 else value)
+        read, how = str(int(value) if value % 1 == 0 else value), "numbers, such as {!r}, were read as texts"
     if read is None or type(read) is type(value):
         return value
-    if not isinstance(read, Moment):
-        notes.append(
-            f"values written as {'numbers' if family == 'text' else 'texts'}, such as {value!r}, were read as {how}"
-        )
+    notes += [] if isinstance(read, Moment) else ["values written as " + how.format(value)]
     return read

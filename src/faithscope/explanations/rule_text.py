@@ -2,7 +2,7 @@
 
 ::
 
-    rule       =  "true"  |  "everything"  |  conditions
+    rule       =  "true"  |  "everything"  |  "nothing"  |  conditions
     conditions =  condition { ( "and" | "&" | "," | ";" ) condition }
     condition  =  test [ "or missing" ]  |  "(" conditions ")" [ "or missing" ]
     test       =  feature operator value  |  number order feature order number
@@ -61,7 +61,7 @@ _TURNED = {"<": ">", ">": "<"}
 ANY_OF = {"==": "in", "!=": "not in"}  # before a list
 NUMBER = r"[+-]?(?:inf(?![\w.\-])|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
 _TYPED = re.compile(rf"{WRITTEN}|{NUMBER}|true|True|false|False|missing")  # read as something other than a text
-_ALL = {"true", "everything"}  # a rule that covers all rows
+_WHOLE: dict[str, list[Triple]] = {"true": [], "everything": [], "nothing": [NEVER]}  # rules in one word
 _VALUES = {"true": True, "false": False, "missing": None}
 
 
@@ -75,7 +75,7 @@ _PLAIN_NAME = re.compile(rf"(?![\s'(\[])(?:{_NO_SIGN}|\({_NO_SIGN}*\)|\[{_NO_SIG
 _JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
 _WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
 _LEAST_SINGLE, _LEAST_OF_LIGHTGBM = 2.0**-149, "1e-35"
-_LISTED = {"in": ("{", "}"), "not in": ("{", "}"), "between": ("[", "]")}
+_LISTED = {"in": ("{", "}"), "not in": ("{", "}"), "between": ("[", "]")}  # the brackets of their values
 _ASKS = {"==": "missing", "!=": "present"}
 
 
@@ -147,35 +147,33 @@ def _rounded(value: float) -> str:
     return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
 
 
-def told(feature: str, written: Sequence[Triple], *, or_missing: bool = False) -> str:
-    """What a condition asks of its feature, as people read it: two bounds in one, 3 < age <= 7.
+def told(triples: Sequence[Triple]) -> str:
+    """What conditions on one feature ask of it, as people read it: two bounds in one, 3 < age <= 7.
 
     Bounds are rounded if nothing else is asked, and none of them would look alike.
 
     Examples
     --------
-    >>> told("age", [("age", ">", 3.0), ("age", "<=", 37.123456789)]), told("odd; --", [("", "==", "37")])
-    ('3 < age <= 37.12346', '"odd; --" == "37"')
+    >>> told([("age", ">", 3.0), ("age", "<=", 37.123456789)]), told([("odd; --", "==", "37")])
+    ('3 < age < 37.12346', '"odd; --" == "37"')
     """
-    name = shown_name(feature)
-    several = [value if isinstance(value, tuple) else (value,) for *_, value in written]
-    values = {value for values in several for value in values}
-    alone = all(operator in BOUNDS for _, operator, _ in written)
+    name, or_missing = shown_name(triples[0][0]), triples[0][1].endswith(OR_MISSING)
+    asked = [(sign.removesuffix(OR_MISSING), it if isinstance(it, tuple) else (it,)) for _, sign, it in triples]
+    values = {value for _, held in asked for value in held}
+    alone = all(sign in BOUNDS for sign, _ in asked)
     texts = {value: _written(value, bare=True, rounded=alone) for value in values}
     if len(set(texts.values())) < len(texts):
         texts = {value: _written(value, bare=True) for value in values}
-    bounds = [(_shown_operator(sign, end, texts[end]), texts[end]) for _, sign, end in written if sign in BOUNDS]
-    parts = [f"{name} {operator} {text}" for operator, text in bounds]
+    bounds = [(_shown_operator(sign, end, texts[end]), texts[end]) for sign, (end, *_) in asked if sign in BOUNDS]
+    parts = [f"{name} {sign} {text}" for sign, text in bounds]
     if len(bounds) == 2:
         (above, low), (below, high) = bounds
         parts = [f"{low} {above.replace('>', '<')} {name} {below} {high}"]
-    parts += [
-        f"{name} is {_ASKS[operator]}"
-        if held == (None,)
-        else f"{name} {_joined(operator, map(texts.__getitem__, held))}"
-        for (_, operator, _), held in zip(written, several, strict=True)
-        if operator not in BOUNDS
-    ]
+    for sign, held in asked:
+        if held == (None,):
+            parts.append(f"{name} is {_ASKS[sign]}")
+        elif sign not in BOUNDS:
+            parts.append(f"{name} {_joined(sign, map(texts.__getitem__, held))}")
     text = " and ".join(parts)
     return text if not or_missing else f"({text}){OR_MISSING}" if len(parts) > 1 else text + OR_MISSING
 
@@ -228,7 +226,8 @@ _IS = rf"is\s+(?:missing|present|not\s+missing){_END}"
 _LISTS = r"(?:not\s+in|in|between)(?=\s*[{\[(])"
 _OPERATOR = rf"(?:{_SIGN}|(?<![\w.\-])(?:{_IS}|{_LISTS}))"
 _BARE_NAME = r'(?![\s(])(?:(?!\s+and\s)[^"<>=!≤≥≠{},;&∧])+?'  # up to its operator
-_QUOTED = rf"{_TEXT}|'(?:[^'\\]|\\.)*'(?=\s*(?:\Z|[,;&∧)\]}}]|(?:and|or)\b))"
+_SINGLE = r"'(?:[^'\\]|\\.)*'"
+_QUOTED = rf"{_TEXT}|{_SINGLE}(?=\s*(?:\Z|[,;&∧)\]}}]|(?:and|or)\b))"
 _LIMIT = rf"{WRITTEN}|{NUMBER}"
 _SIGN_INSIDE = rf"\S\s+(?:{_SIGN})|==|\s{_OR}|(?:^|\s)or\s"
 _CLOSING = {"{": "}", "[": r"\]", "(": r"\)"}
@@ -276,8 +275,8 @@ def rule_reader(features: Iterable[str] | None = None) -> Callable[[str], list[T
             raise WrongType(f"A rule must be a text; got {text!r} ({type(text).__name__}).")
         if text.lstrip().startswith("["):
             return _parse_json(text)
-        if text.strip() in _ALL:
-            return []
+        if text.strip() in _WHOLE:
+            return [*_WHOLE[text.strip()]]
         parser = _Parser(text, set(listed), both, test, bare)
         triples = parser.conjunction(0)
         if not parser.match(r"\s*\Z"):
@@ -360,7 +359,7 @@ class _Parser:
 
     def name(self, match: "re.Match[str]") -> str:
         name = match["name"]
-        return self.unquoted(name) if name.startswith('"') and name not in self.names else name
+        return str(self.typed(name)) if name.startswith('"') and name not in self.names else name
 
     def several(self, closing: str) -> tuple[Any, ...]:
         """The values of a list in braces, brackets or parentheses."""
@@ -375,48 +374,42 @@ class _Parser:
     def value(self, bare: str) -> Any:
         """A value, quoted or bare."""
         self.match(r"\s*")
-        quoted = self.match(_QUOTED)
-        if quoted is not None:
-            return self.unquoted(quoted[0])
-        start, match = self.place, self.match(bare)
-        text = match[0].strip() if match else ""
-        if not text or re.search(_SIGN_INSIDE, text, re.IGNORECASE):
-            self.place = start
-            raise self.wrong(f"{_VALUE}, or a text without signs, 'and' and 'or'")
-        return self.typed(text)
+        start, match = self.place, self.match(_QUOTED)
+        if match is None:
+            match = self.match(bare)
+            if match is None or not match[0].strip() or re.search(_SIGN_INSIDE, match[0].strip(), re.IGNORECASE):
+                self.place = start
+                raise self.wrong(f"{_VALUE}, or a text without signs, 'and' and 'or'")
+        return self.typed(match[0].strip())
 
-    def typed(self, bare: str) -> Any:
+    def typed(self, written: str) -> Any:
         try:
-            return to_value(bare)
-        except ValueError:
-            self.place -= len(bare)
-            raise self.wrong("a date that there is, or a number with fewer digits") from None
-
-    def unquoted(self, written: str) -> str:
-        if written.startswith("'"):
-            return re.sub(r"\\(.)", r"\1", written[1:-1])
-        try:
-            return str(json.loads(written, strict=False))
+            return to_value(written)
         except ValueError:
             self.place -= len(written)
-            raise self.wrong("a text with no escapes but those of JSON") from None
+            text = "a text with no escapes but those of JSON"
+            bare = "a date that there is, or a number with fewer digits"
+            raise self.wrong(text if written.startswith('"') else bare) from None
 
 
-def to_value(bare: str) -> Any:
-    """What a bare text is: a number, a date, true, false or missing, or else a text; a ValueError if it cannot be."""
-    if not _TYPED.fullmatch(bare):
-        return bare
-    if bare.lower() in _VALUES:
-        return _VALUES[bare.lower()]
-    if re.fullmatch(WRITTEN, bare):
-        return Moment.parse(bare)
-    return float(bare) if re.search(r"[.eEiI]", bare) else int(bare)
+def to_value(written: str) -> Any:
+    """What a text in quotes says; of a bare one a number, a date, true, false, missing or a text; or a ValueError."""
+    if re.fullmatch(_TEXT, written, re.DOTALL):
+        return str(json.loads(written, strict=False))
+    if re.fullmatch(_SINGLE, written, re.DOTALL):
+        return re.sub(r"\\(.)", r"\1", written[1:-1])
+    if not _TYPED.fullmatch(written):
+        return written
+    if written.lower() in _VALUES:
+        return _VALUES[written.lower()]
+    if re.fullmatch(WRITTEN, written):
+        return Moment.parse(written)
+    return float(written) if re.search(r"[.eEiI]", written) else int(written)
 
 
 # -- one text per row, printed by this package, by lime or by anchor-exp ----------------------------------------------
 
 
-_NOTHING = "nothing"  # what `describe` prints for a rule that no row satisfies
 ROUNDED = "bounds are as printed, to 2 decimals, so that a rule may not cover the row that it explains"
 _PRINTED_BOUND = re.compile(rf"[<>≤≥]=?\s*({NUMBER})|({NUMBER})\s*[<>≤≥]")
 _TWO_DECIMALS = re.compile(r"[+-]?\d+\.\d\d")
@@ -434,25 +427,23 @@ def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[list[Tri
     if isinstance(rows, str):
         raise WrongType(f"Rules are a list with one text per row; got the text {rows!r}: pass [{rows!r}].")
     read, conditions, texts = cache(rule_reader(features)), list[list[Triple]](), set[str]()
-    empty = weighed = 0
+    empty, weighed = 0, False
     for row, item in enumerate(to_items(rows, "Rules, one text per row,")):
         given = list(item) if isinstance(item, list | tuple) else [item]
-        pairs = bool(given) and all(isinstance(it, list | tuple) and len(it) == 2 and is_real(it[1]) for it in given)
-        pieces = [text for text, _ in given] if pairs else given
+        pieces = [it[0] if isinstance(it, list | tuple) and len(it) == 2 and is_real(it[1]) else it for it in given]
         if not all(isinstance(piece, str) for piece in pieces):
             raise WrongType(
                 f"Rules, row {row}: a rule is a text, or a list of one text per condition; got {item!r}. A rule that "
                 "covers every row is 'everything'."
             )
+        weighed |= pieces != given
         pieces = [piece for piece in pieces if piece.strip()]
         try:
-            parts = [[NEVER] if piece.strip() == _NOTHING else read(piece) for piece in pieces]
+            conditions.append([triple for piece in pieces for triple in read(piece)])
         except BadInput as problem:
             raise type(problem)(f"Rules, row {row}: {problem}") from None
-        conditions.append([triple for triples in parts for triple in triples])
         texts.update(pieces)
         empty += not pieces
-        weighed += pairs
     bounds = [left or right for text in texts for left, right in _PRINTED_BOUND.findall(text)]
     remarks = [ROUNDED] if bounds and all(map(_TWO_DECIMALS.fullmatch, bounds)) else []
     remarks += [f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"] if empty else []

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,12 +13,14 @@ from faithscope.explanations.conditions.condition import (
     NOTHING,
     Condition,
     conjoin,
+    decoded,
+    holds,
     is_triple,
+    joined_categories,
     to_condition,
     written_row,
 )
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.conditions.holding import decoded, holds, joined_categories
 from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.rule_text import NEVER, OR_MISSING, Triple, read_texts
 from faithscope.inputs.array_types import Array, Bools, Ints, Names
@@ -89,9 +91,8 @@ class Rules(Conjunctions):
         >>> rules.describe(0), rules.describe(1)
         ('age <= 37 and job == clerk', 'everything')
         """
-        rows: dict[tuple[Triple, ...], int] = {}
         given = to_items(conditions, "Rules, one list of conditions per row,")
-        codes = np.fromiter((rows.setdefault(written_row(row), len(rows)) for row in given), np.int64, len(given))
+        rows, codes = number_conjunctions(list(map(written_row, given)))
         named, positional = (features, True) if features is not None else _appearing(rows)
         names = distinct_names(named)
         read = _reader(names, named)
@@ -189,38 +190,38 @@ class Rules(Conjunctions):
             )
 
     def join(self, other: Self) -> Self:
-        first, second = self._over_one_list(other)
+        both = super().join(other)
         tree = self.tree if self.tree == other.tree else None
-        both = super(Rules, first).join(second)
         return both._with(tree=tree, categories=joined_categories(self.categories, other.categories))
 
-    def locate(self, wanted: Explanations) -> Ints:
-        first, second = self._over_one_list(wanted)
-        return super(Rules, first).locate(second)
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
+        first, second = self._over_one_list(other)
+        return super(Rules, first)._aligned(second)
 
     def _over_one_list(self, other: Any) -> tuple[Self, Any]:
         """Both over the same features if a list of features is only that of names in order of appearance.
 
         Such a list differs from one set of rules to the next, though the columns that they name are the same.
         """
-        theirs = getattr(other, "features", self.features)
-        lists = [
-            each.features for each in (self, other) if self.features != theirs and each.positional and each.features
-        ]
+        if not isinstance(other, Rules):
+            return self, other
+        theirs = other.features
+        lists = [each.features for each in (self, other) if each.positional and each.features]
+        if self.features == theirs or len(lists) == 2:
+            return self, other
         features = lists[0] if lists else tuple(dict.fromkeys([*self.features, *theirs]))
-        if self.features == theirs or len(lists) == 2 or not {*self.features, *theirs} <= set(features):
+        if not {*self.features, *theirs} <= set(features):
             return self, other
         return self._over(features, bool(lists)), other._over(features, bool(lists))
 
     def _over(self, features: Names, positional: bool) -> Self:
         """The same rules over these features, in this order."""
         places = {name: place for place, name in enumerate(features)}
-
-        def placed(condition: Any) -> Any:
-            return condition if condition == NOTHING else replace(condition, position=places[condition.feature])
-
-        distinct = tuple(conjoin(map(placed, conjunction)) for conjunction in self.distinct)
-        return self._with(distinct=distinct, features=features, positional=positional)
+        moved = (
+            [each if each == NOTHING else replace(each, position=places[each.feature]) for each in conjunction]
+            for conjunction in self.distinct
+        )
+        return self._with(distinct=tuple(map(conjoin, moved)), features=features, positional=positional)
 
     def describe(self, row: int) -> str:
         parts = list(map(str, self.conjunction(row)))
@@ -239,25 +240,25 @@ class Rules(Conjunctions):
         """One of these conjunctions as (feature, operator, value)."""
         if conjunction == (NOTHING,):
             return [(self.features[0], "in", ()) if self.features else NEVER]
-        return [triple for condition in cast("tuple[Condition, ...]", conjunction) for triple in condition.triples()]
+        return [triple for condition in conjunction for triple in condition.triples()]
 
     def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
-        rows, places = self._located({c.position: c for c in conditions if c.position >= 0}, X)
+        rows, places = self._located({c.position: c for c in conditions if c != NOTHING}, X)
         known: dict[int, tuple[Column, Column]] = {}
         numbers: Sequence[int] = range(len(conditions))
         if order is not None:  # one column after the other, so that only one at a time is held in this order
             numbers = sorted(numbers, key=lambda number: conditions[number].position)
         for number in numbers:
-            position = conditions[number].position
-            if position < 0:
+            asked = conditions[number]
+            if asked == NOTHING:
                 yield number, np.zeros(len(rows) if order is None else len(order), bool)
                 continue
-            if position not in known:
-                column = decoded(rows.column(places[position]), self.categories.get(self.features[position], {}))
+            if asked.position not in known:
+                column = decoded(rows.column(places[asked.position]), self.categories.get(asked.feature, {}))
                 if order is not None:
                     known.clear()
-                known[position] = column, column if order is None else column.take(order)
-            yield number, holds(conditions[number], *known[position])
+                known[asked.position] = column, column if order is None else column.take(order)
+            yield number, holds(asked, *known[asked.position])
 
     def _located(self, needed: Mapping[int, Condition], X: Any) -> tuple[Rows, Mapping[int, int]]:
         """The rows, and which of their columns each feature that is needed is."""
@@ -298,18 +299,17 @@ def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], boo
 
 def _reader(names: Sequence[str], given: Sequence[Hashable]) -> Callable[[Any], Condition]:
     """A function from a triple to a condition; it finds features by the name given, by its text, or by position."""
-    places: dict[Hashable, int] = {position: position for position in range(len(names))}
-    for known in (names, given):
-        places.update({name: position for position, name in enumerate(known)})
+    lists: tuple[Sequence[Hashable], ...] = (range(len(names)), names, given)
+    places = {name: position for known in lists for position, name in enumerate(known)}
 
     @cache
     def read(triple: Any) -> Condition:
         if not is_triple(triple):
             raise BadInput(f"A condition must be (feature, operator, value); got {triple!r}.")
         feature, operator, value = triple
-        if triple == NEVER and feature not in places:
-            return NOTHING
         if feature not in places:
+            if triple == NEVER:
+                return NOTHING
             raise BadInput(
                 f"Condition {triple!r} is on {feature!r}, which is not among the features. {hint(feature, names)}"
             )

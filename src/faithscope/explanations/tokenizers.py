@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 
 _WORDS = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 

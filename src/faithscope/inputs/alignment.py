@@ -40,17 +40,16 @@ def same_rows(**given: Any) -> tuple[str, ...]:
     differ = []
     for first, second in combinations(labels, 2):
         left, right = labels[first], labels[second]
-        if len(left) != len(right) or _equal(left, right):
+        if len(left) != len(right) or left.equals(right):
+            continue
+        pairs = enumerate(zip(left.tolist(), right.tolist(), strict=True))
+        odd = next(((row, *pair) for row, pair in pairs if not _same(*pair)), None)
+        if odd is None:  # the same labels, of another dtype
             continue
         if left.nlevels == right.nlevels and left.isin(right).all() and right.isin(left).all():
-            raise BadInput(_reordered(first, second, left, right, given[second]))
+            raise BadInput(_reordered(first, second, odd, left.is_unique and right.is_unique, given[second]))
         differ.append(f"{first} and {second}")
     return (f"row labels of {differ[0]} differ, so rows were matched by position",) if differ else ()
-
-
-def _equal(left: Any, right: Any) -> bool:
-    """Whether two indexes hold the same labels in the same order, of whatever dtype."""
-    return left is right or bool(left.equals(right)) or all(map(_same, left.tolist(), right.tolist()))
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -61,15 +60,14 @@ def _same(left: Any, right: Any) -> bool:
         return False
 
 
-def _reordered(first: str, second: str, left: Any, right: Any, thing: Any) -> str:
-    pairs = enumerate(zip(left.tolist(), right.tolist(), strict=True))
-    row, wanted, label = next((row, a, b) for row, (a, b) in pairs if not _same(a, b))
+def _reordered(first: str, second: str, odd: tuple[int, Any, Any], unique: bool, thing: Any) -> str:
+    row, wanted, label = odd
     place = f"at position {row}, {label!r} instead of {wanted!r}"
     seen = f"{second[0].upper()}{second[1:]} have the row labels of {first} in another order: {place}"
     if not hasattr(thing, "loc"):
         return f"{seen}. Make them from a table in the order of {first}, or without labels if that is their order."
     by_position = f"pass {second}.to_numpy() if rows are already matched by position"
-    if not (left.is_unique and right.is_unique):
+    if not unique:
         return f"{seen}. Labels repeat, so they cannot be aligned by label: {by_position}."
     return f"{seen}. Align them, {second}.loc[{first}.index], or {by_position}."
 

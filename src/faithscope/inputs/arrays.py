@@ -2,21 +2,51 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, Literal
 
 import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.missing import is_missing, refuse_rows
-from faithscope.inputs.queries import query_kind, refuse_query
 from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.runtime.memory import need
 
+Query = Literal["", "lazy frame", "relation", "cursor", "reader", "dataset"]
+_KINDS: dict[tuple[str, str], tuple[Query, str]] = {  # and the call that gives their rows
+    ("polars", "LazyFrame"): ("lazy frame", "collect()"),
+    ("duckdb", "DuckDBPyRelation"): ("relation", "df()"),
+    ("duckdb", "DuckDBPyConnection"): ("cursor", "df()"),
+    ("pyarrow", "RecordBatchReader"): ("reader", "read_all()"),
+    **{("pyarrow", f"{kind}Dataset"): ("dataset", "to_table()") for kind in ("", "FileSystem", "InMemory", "Union")},
+}
 EXACT = 2**53  # beyond it two integers may share one float64
 INTEGERS = (int, np.integer)
 _CATEGORIES = re.compile(r"category|Categorical|Enum|dictionary<")  # how libraries write types of categories
+_FLAGS = (bool, np.bool_)
+_NO_NUMBERS = (bool, np.timedelta64)  # though they count as integers
 FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
+
+
+def _known(values: Any) -> tuple[Query, str]:
+    kind = type(values)
+    return _KINDS.get((kind.__module__.partition(".")[0].strip("_"), kind.__name__), ("", ""))
+
+
+def query_kind(values: Any) -> Query:
+    """What kind of query this is, by the names of its class and package; empty if it is none.
+
+    Nothing is asked of the query itself: its shape alone would be a question to its engine.
+    """
+    return _known(values)[0]
+
+
+def refuse_query(values: Any, what: str) -> None:
+    """Raise if rows are wanted and this is a query for them, with the call that gives its rows."""
+    kind, call = _known(values)
+    if kind:
+        raise WrongType(f"{what} came as {type(values).__name__}, which holds no rows yet: pass its {call}.")
 
 
 def is_frame(values: object) -> bool:
@@ -28,17 +58,13 @@ def is_frame(values: object) -> bool:
 
 def frame_columns(frame: Any) -> tuple[Names, list[Array]]:
     """Names and columns of a pandas, polars or Arrow table."""
-    return frame_names(frame), [to_vector(frame_column(frame, j)) for j in range(frame_width(frame))]
+    names = frame_names(frame)
+    return names, [to_vector(frame_column(frame, j)) for j in range(len(names))]
 
 
 def frame_names(frame: Any) -> Names:
     """The names of a table's columns."""
     return tuple(map(str, frame.column_names if hasattr(frame, "column_names") else frame.columns))
-
-
-def frame_width(frame: Any) -> int:
-    """The number of columns of a table."""
-    return int(frame.shape[1])
 
 
 def frame_column(frame: Any, j: int) -> Any:
@@ -91,12 +117,12 @@ def to_vector(values: Any, what: str = "Input") -> Array:
 
 def _library_vector(column: Any) -> Array:
     need(_text_bytes(column), f"A column of {len(column):,} texts", "drop it, or shorten or number its texts")
-    if hasattr(column, "combine_chunks") and hasattr(column, "type"):
+    arrow = type(column).__module__.partition(".")[0] == "pyarrow"
+    if arrow and hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
-    if hasattr(column, "dictionary_decode"):
+    if arrow and hasattr(column, "dictionary_decode"):
         column = column.dictionary_decode()
-    arrow = hasattr(column, "null_count") and hasattr(column, "type")
-    if not arrow and str(getattr(column, "dtype", "")).endswith("128"):  # integers of polars that NumPy cannot hold
+    if str(getattr(column, "dtype", "")).endswith("128"):  # integers of polars that NumPy cannot hold
         return to_objects(column.to_list())
     array = np.asarray(column.to_numpy(zero_copy_only=False) if arrow else column.to_numpy())
     if array.dtype.kind != "f" or np.nanmax(np.abs(array), initial=0) < EXACT:
@@ -135,20 +161,13 @@ def sequence_vector(values: Iterable[Any], what: str) -> Array:
             f"{what} must be a list with one value per row; got a single {type(values).__name__} ({values!r})."
         )
     items = list(values)
-    if items and is_tensor(items[0]):  # a single number of torch or JAX is an array without axes
-        items = [
-            to_host(item).item() if is_tensor(item) and getattr(item, "shape", None) == () else item for item in items
-        ]
+    if items and is_tensor(items[0]) and np.ndim(items[0]) == 0:  # a single number of torch or JAX is an array
+        items = [to_host(item).item() for item in items]
     types = set(map(type, items))
-    try:
-        if types and types <= {bool, np.bool_}:
-            return np.array(items, np.bool_)
-        if types and all(issubclass(t, INTEGERS) and t not in (bool, np.timedelta64) for t in types):
-            return np.array(items, np.int64)
-        if types and all(issubclass(t, FLOATS) for t in types):
-            return np.array(items, np.float64)
-    except OverflowError:  # an integer beyond 64 bits stays a Python object
-        pass
+    for family, dtype in ((_FLAGS, np.bool_), (INTEGERS, np.int64), (FLOATS, np.float64)):
+        if types and all(issubclass(kind, family) and (dtype is np.bool_ or kind not in _NO_NUMBERS) for kind in types):
+            with suppress(OverflowError):  # an integer beyond 64 bits stays a Python object
+                return np.array(items, dtype)
     return to_objects(items)
 
 

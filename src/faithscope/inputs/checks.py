@@ -77,8 +77,7 @@ def check_word(value: Any, what: str, words: Iterable[str], *, optional: bool = 
     known = tuple(words)
     if (value is None and optional) or (isinstance(value, str) and value in known):
         return value
-    near = close(value, known) if isinstance(value, str) else []
-    meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    meant = f" {hint(value, known)}" if isinstance(value, str) and close(value, known) else ""
     none = " or None" if optional else ""
     among = ("one of " if len(known) > 1 else "") + ", ".join(map(repr, known))
     raise BadInput(f"{what} must be {among}{none}; got {value!r}.{meant}")
@@ -94,21 +93,15 @@ def check_function(value: Any, what: str, *takes: str) -> Any:
         ...
     faithscope.errors.WrongType: agreement must be a function of (a, b); got <built-in function len>.
     """
-    if callable(value) and _can_be_called(value, takes):
+    try:
+        if callable(value):
+            signature(value).bind(*takes)
+            return value
+    except ValueError:  # some functions that are not written in Python
         return value
-    raise WrongType(f"{what} must be a function of ({', '.join(takes)}); got {value!r}.")
-
-
-def _can_be_called(function: Any, takes: tuple[str, ...]) -> bool:
-    try:
-        known = signature(function)
-    except (TypeError, ValueError):  # some functions that are not written in Python
-        return True
-    try:
-        known.bind(*takes)
     except TypeError:
-        return False
-    return True
+        pass
+    raise WrongType(f"{what} must be a function of ({', '.join(takes)}); got {value!r}.")
 
 
 def check_flag(value: Any, what: str) -> bool:

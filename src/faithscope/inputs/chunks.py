@@ -4,7 +4,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,47 +23,27 @@ WORKERS = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity"
 def over_chunks(work: Callable[[int, int], T], rows: int, width: int) -> list[T]:
     """What ``work(start, stop)`` gives over all rows, in order; in threads if they are many (NumPy frees the lock)."""
     step = max(16, min(_MOST, CHUNK // max(1, width)))
+    starts = range(0, rows, step)
+
+    def part(start: int) -> T:
+        return work(start, min(start + step, rows))
+
     workers = min(WORKERS, rows // (2 * step)) if rows * width >= _WORTH else 1
     if workers < 2:
-        return [work(start, min(start + step, rows)) for start in range(0, rows, step)]
-    starts = iter(range(0, rows, step))  # shared, so that no thread waits for one whose core is busy
-    taking = Lock()  # without Python's global lock, two threads that ask an iterator may get the same
-    done: dict[int, T] = {}
-
-    def run() -> None:
-        try:
-            while True:
-                with taking:
-                    start = next(starts, rows)
-                if start >= rows:
-                    return
-                done[start] = work(start, min(start + step, rows))
-        except BaseException:
-            with taking:  # the other threads find nothing more to do
-                deque(starts, maxlen=0)
-            raise
-
-    with ThreadPoolExecutor(workers - 1) as pool:  # the caller's own thread is one more
-        others = [pool.submit(run) for _ in range(workers - 1)]
-        run()
-    for other in others:
-        other.result()
-    return [done[start] for start in range(0, rows, step)]
+        return list(map(part, starts))
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(part, starts))
 
 
 def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
     """The results of `work` in order; several threads work, a few items ahead of whoever reads the results."""
-    if WORKERS == 1:
-        yield from map(work, items)
-        return
     with ThreadPoolExecutor(WORKERS) as pool:
         waiting: deque[Future[T]] = deque()
         for item in items:
             waiting.append(pool.submit(work, item))
             if len(waiting) > 2 * WORKERS:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from (future.result() for future in waiting)
 
 
 def rows_at(array: Any, rows: Array | slice) -> Any:
@@ -88,22 +67,3 @@ def rows_at(array: Any, rows: Array | slice) -> Any:
 
     over_chunks(fill, len(rows), taken[:1].nbytes // 8)
     return taken
-
-
-def sort_in_place(numbers: Array) -> None:
-    """``numbers.sort()``: parts in threads, which are then merged.
-
-    Examples
-    --------
-    >>> numbers = np.array([3, 1, 2])
-    >>> sort_in_place(numbers)
-    >>> numbers.tolist()
-    [1, 2, 3]
-    """
-    if WORKERS < 2 or len(numbers) < 2 * _MANY:
-        numbers.sort()
-        return
-    ends = np.linspace(0, len(numbers), WORKERS + 1).astype(np.int64).tolist()
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(lambda start, stop: numbers[start:stop].sort(), ends[:-1], ends[1:]))
-    numbers.sort(kind="stable")  # which merges runs that ascend

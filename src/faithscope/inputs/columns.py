@@ -5,19 +5,30 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Bools, Ints, Names
-from faithscope.inputs.arrays import declared_categories, frame_names, is_frame, is_row, to_items, to_vector
+from faithscope.inputs.arrays import (
+    declared_categories,
+    frame_names,
+    is_frame,
+    is_row,
+    sequence_vector,
+    to_items,
+    to_objects,
+    to_vector,
+)
 from faithscope.inputs.dates import dated_column, to_ticks
 from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
 
 _NUMBERS = (float, np.floating, int, np.integer, np.bool_, Decimal)
+_SINGLE = (str, dict, set, frozenset, type)  # which have a length and are no rows
 _ZONED = "date with a time zone"
 
 
@@ -159,6 +170,8 @@ class Rows:
     X : rows
     loose : bool
         Whether anything that has a length is taken: single values as one column, rows of different lengths as texts.
+    what : str
+        What a caller knows the rows as, for error messages.
 
     Attributes
     ----------
@@ -174,10 +187,10 @@ class Rows:
     (2, ('x0', 'x1'), 'text')
     """
 
-    def __init__(self, X: Any, *, loose: bool = False) -> None:
+    def __init__(self, X: Any, *, loose: bool = False, what: str = "Rows") -> None:
         X = list(X) if hasattr(X, "__next__") else X  # rows that come one by one
-        self._X, self.named = X, is_frame(X)
-        self._parts = [] if self.named else _loose_parts(X) if loose else _parts(X)
+        self._X, self.named, self._what = X, is_frame(X), what
+        self._parts = [] if self.named else _parts(X, loose, what)
         self.names = frame_names(X) if self.named else default_names(len(self._parts))
 
     def __len__(self) -> int:
@@ -190,7 +203,7 @@ class Rows:
             return Column(self.names[place], values, zoned, place in self._declared)
         part = self._parts[place]
         typed = part.tolist() if isinstance(part, np.ndarray) and part.dtype == object else part
-        return Column(self.names[place], to_vector(typed))
+        return Column(self.names[place], to_vector(typed, self._what))
 
     @cached_property
     def _declared(self) -> set[int]:
@@ -241,29 +254,39 @@ def distinct_names(features: Sequence[Hashable]) -> Names:
     return names
 
 
-def _parts(X: Any) -> list[Any]:
+def _parts(X: Any, loose: bool, what: str) -> list[Any]:
     """The columns of an array, or of a list of rows; the pixels of images."""
     X, _ = flat_rows(X)
     if isinstance(X, np.ndarray) and X.ndim == 2:
         return list(X.T)
-    if isinstance(X, np.ndarray | str) or not isinstance(X, Sequence):
-        shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
-        raise WrongType(f"Rows must be a 2-D array, a list of rows or a table; got {type(X).__name__}{shape}.")
-    wrong = [row for row in X if isinstance(row, str | dict) or not hasattr(row, "__len__")]
-    if wrong:
-        raise WrongType(f"Rows must be lists with one value per feature; got {wrong[0]!r}: pass an array or a table.")
-    if len(set(map(len, X))) > 1:
-        raise BadInput("Rows are lists of different lengths: give every row one value per feature.")
-    return list(zip(*X, strict=True))
-
-
-def _loose_parts(X: Any) -> list[Any]:
-    """The same of anything that has a length."""
-    array = to_vector(X, "X")
-    if array.dtype == object and array.ndim == 1:
+    if loose:
+        column = to_vector(X, what)
         kinds = (list, tuple) if isinstance(X, list | tuple) else (list,)  # a tuple in an array is one value
-        cells = [isinstance(row, kinds) or (is_row(row) and getattr(row, "shape", None) != ()) for row in array]
-        if cells and all(cells) and len(set(map(len, array))) == 1:
-            return list(zip(*array, strict=True))
-        array = np.array(list(map(str, array)), object) if any(cells[:1]) else array
-    return list(array.reshape(len(array), int(np.prod(array.shape[1:]))).T)
+        nested = [isinstance(row, kinds) or (is_row(row) and getattr(row, "shape", None) != ()) for row in column]
+        if not all(nested) or len(set(map(len, column))) != 1:
+            return [to_objects(list(map(str, column))) if any(nested[:1]) else column]
+    elif isinstance(X, np.ndarray):
+        raise WrongType(f"{what} must be a 2-D array, a list of rows or a table; got ndarray of shape {X.shape}.")
+    rows = list(sequence_vector(X, what))
+    alike = set(map(type, rows)) <= {list, tuple} and len(set(map(len, rows))) == 1  # most are
+    shapes = [] if alike else list(map(_row_shape, rows))
+    odd = next((place for place, shape in enumerate(shapes) if not shape or shape != shapes[0]), None)
+    if odd is not None and not shapes[odd]:
+        raise WrongType(
+            f"{what} must be lists with one value per feature; row {odd} is a single {type(rows[odd]).__name__} "
+            f"({rows[odd]!r}): pass an array or a table."
+        )
+    if odd is not None:
+        raise BadInput(
+            f"{what} are ragged: row 0 has {prod(shapes[0])} values, row {odd} has {prod(shapes[odd])}. Give every row "
+            "the same length."
+        )
+    return list(zip(*rows, strict=True))
+
+
+def _row_shape(row: Any) -> tuple[int, ...]:
+    """The shape of a row of a list; () for a single value."""
+    if isinstance(row, _SINGLE) or not hasattr(row, "__len__"):
+        return ()
+    shape = getattr(row, "shape", None)
+    return (len(row),) if shape is None else tuple(shape)

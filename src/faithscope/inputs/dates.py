@@ -10,8 +10,8 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.arrays import frame_column, to_vector
-from faithscope.inputs.missing import is_missing
+from faithscope.inputs.arrays import frame_column, to_objects, to_vector
+from faithscope.inputs.missing import is_missing, missing_values
 
 UNITS = {  # in nanoseconds, coarsest first
     "D": 86_400 * 10**9,
@@ -24,7 +24,6 @@ UNITS = {  # in nanoseconds, coarsest first
 }
 WRITTEN = r"-?\d{4,}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?Z?"
 _PARTS = re.compile(r"(-?\d{4,}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?(Z?)")
-_EPOCH = datetime.datetime(1970, 1, 1)
 
 
 @total_ordering
@@ -51,12 +50,10 @@ class Moment:
     @classmethod
     def of(cls, value: Any) -> "Moment | None":
         """A date of Python, NumPy or pandas; None for anything else."""
-        if isinstance(value, np.datetime64) and not np.isnat(value):
-            ticks, unit = to_ticks(np.array([value]))
-            return cls(int(ticks[0]) * unit)
-        if isinstance(value, datetime.date) and not is_missing(value):
-            return cls(_nanoseconds(value), getattr(value, "tzinfo", None) is not None)
-        return None
+        if not isinstance(value, np.datetime64 | datetime.date) or is_missing(value):
+            return None
+        ticks, unit = to_ticks(np.array([value]) if isinstance(value, np.datetime64) else to_objects([value]))
+        return cls(int(ticks[0]) * unit, getattr(value, "tzinfo", None) is not None)
 
     @classmethod
     def parse(cls, text: str) -> "Moment":
@@ -73,11 +70,8 @@ class Moment:
 
     def __str__(self) -> str:
         days, rest = divmod(self.nanoseconds, UNITS["D"])
-        text = str(np.datetime64(days, "D"))
-        if rest:
-            clock = str(np.datetime64(rest, "ns")).partition("T")[2].rstrip("0").rstrip(".")
-            text += f"T{clock.removesuffix(':00') if '.' not in clock else clock}"
-        return text + "Z" * self.zoned
+        clock = f"T{_clock(rest).removesuffix(':00')}" if rest else ""
+        return f"{np.datetime64(days, 'D')}{clock}" + "Z" * self.zoned
 
     def in_unit(self, operator: str, unit: int) -> tuple[str, int] | bool:
         """The comparison with this moment as one with whole numbers of a unit (in nanoseconds).
@@ -93,13 +87,9 @@ class Moment:
 
 
 def _nanoseconds(value: datetime.date) -> int:
-    if not isinstance(value, datetime.datetime):
-        return (value - _EPOCH.date()).days * UNITS["D"]
-    since = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo else value
-    span = datetime.datetime(*since.timetuple()[:6], since.microsecond) - _EPOCH
-    return (span.days * 86_400 * 10**6 + span.seconds * 10**6 + span.microseconds) * 1000 + getattr(
-        value, "nanosecond", 0
-    )
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)  # type: ignore[attr-defined]
+    return int(np.datetime64(value, "us").astype(np.int64)) * 1000 + getattr(value, "nanosecond", 0)
 
 
 def to_ticks(column: Array) -> tuple[Array, int]:
@@ -144,3 +134,49 @@ def has_zone(column: Any) -> bool:
 def in_utc(series: Any) -> Array:
     """A pandas column with a time zone as datetime64, in UTC."""
     return np.asarray(series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
+
+
+def nanoseconds(column: Array) -> list[int | None]:
+    """Dates or spans as whole numbers, whatever their unit and however far away; None for a missing one."""
+    ticks, unit = to_ticks(column)
+    pairs = zip(ticks.tolist(), missing_values(column).tolist(), strict=True)
+    return [None if missing else tick * unit for tick, missing in pairs]
+
+
+def exact_objects(column: Array, *, zoned: bool) -> Array:
+    """Dates or spans of any unit and library as Python's own: equal if they are the same, midnight and its day too.
+
+    Those that Python's own cannot hold, such as nanoseconds, are a `Moment`, or NumPy's span.
+    """
+    values, places = np.unique(column, return_inverse=True)
+    objects = [_exact(tick or 0, zoned, column.dtype.kind == "m") for tick in nanoseconds(values)]
+    return to_objects(objects)[places]
+
+
+def _exact(tick: int, zoned: bool, is_span: bool) -> Any:
+    try:
+        span = datetime.timedelta(microseconds=tick // 1000)
+        if tick % 1000 == 0:
+            return span if is_span else datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC if zoned else None) + span
+    except OverflowError:  # beyond the years 1 to 9999
+        pass
+    return np.timedelta64(tick, "ns") if is_span else Moment(tick, zoned)
+
+
+def span(value: int) -> str:
+    """The text for a change of a date, from its nanoseconds.
+
+    Examples
+    --------
+    >>> span(3 * UNITS["D"]), span(-UNITS["h"]), span(UNITS["D"] + 5 * UNITS["ms"]), span(0)
+    ('+3 days', '-01:00:00', '+1 day 00:00:00.005', '0 days')
+    """
+    days, rest = divmod(abs(value), UNITS["D"])
+    count = [f"{days} {'day' if days == 1 else 'days'}"] if days or not rest else []
+    sign = "-" if value < 0 else "+" if value else ""
+    return sign + " ".join([*count, _clock(rest)] if rest else count)
+
+
+def _clock(value: int) -> str:
+    """The time of day after so many nanoseconds."""
+    return str(np.datetime64(value, "ns")).partition("T")[2].rstrip("0").rstrip(".")

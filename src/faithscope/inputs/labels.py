@@ -1,5 +1,10 @@
-"""Labels, groups and keys: one value per row, hashable, of one type, none missing."""
+"""Labels, groups, keys and weights: one value per row, of one type, none missing.
 
+Predictions may hold more than a label: scores of a text classifier, or several labels of 0 and 1 per row.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -8,14 +13,17 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_objects, to_vector
-from faithscope.inputs.columns import Column
+from faithscope.inputs.checks import same_length
+from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import refuse_missing
-from faithscope.inputs.numbers import as_floats, refuse_nonfinite, rows_to_array, to_matrix
-from faithscope.inputs.several import of_scores, of_sets
+from faithscope.inputs.numbers import refuse_nonfinite, stack_numbers, to_matrix
 
 _FEWEST = 20  # rows below which nothing looks continuous
 _FEWEST_WHOLE = 50  # different whole numbers that may all be classes
 _NEARLY_ALL = 0.9
+_SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
+_SET = re.compile(r"\{(\d+(, \d+)*)?\}")
+SETS = "predictions are several labels per row, as 0 and 1; rows agree if all of their labels do"
 _CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1)"
 OF_NUMBERS = "agreement=fs.Spread() or fs.Close(eps)"
 _NUMBERS = f"pass {OF_NUMBERS} for numbers, or "  # where agreement= is taken
@@ -76,29 +84,25 @@ def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -
     predicted = what == "Predictions"
     if predicted:  # without the scores of a text classifier, and dense
         given = given.toarray() if hasattr(given, "tocsr") else of_scores(given) or given
-    labels = _values(given, what)
-    columns = labels if isinstance(labels, list) else labels.T if labels.ndim == 2 else []
+    columns = _columns(given, what)
     sets = of_sets(columns) if predicted else None
     if sets is not None:
         return sets
-    if isinstance(labels, list):
-        raise BadInput(f"{what} must be one value per row; got {len(labels)} columns: pass one of them.")
-    if labels.ndim != 1:
+    if len(columns) != 1:
         spread = "agreement=fs.Spread(), or " if numbers else ""
         advice = f". If these are class probabilities, pass {spread}{_CLASSES}" if predicted else ": pass one column"
-        raise BadInput(f"{what} must be one value per row; got shape {labels.shape}{advice}.")
-    return to_keys(labels, what)
+        raise BadInput(f"{what} must be one value per row; got {len(columns)} columns{advice}.")
+    return to_keys(columns[0], what)
 
 
-def _values(given: Any, what: str) -> Array | list[Array]:
-    """One value per row; an array of several axes, or the columns of a table, if there are more."""
+def _columns(given: Any, what: str) -> list[Array]:
+    """The columns of what should be one; of an array of many axes parts that have several themselves."""
     if is_frame(given):
-        _, columns = frame_columns(given)
-        return columns[0] if len(columns) == 1 else columns
+        return frame_columns(given)[1]
     values = to_vector(given, what)
     if values.ndim == 1 and values.dtype == object and len(values) and is_row(values[0]):
-        values = rows_to_array(given, what)
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        return [column.values for column in Rows(given, what=what).columns]
+    return [values] if values.ndim == 1 else list(values.T)
 
 
 def to_predictions(given: Any, *, part: bool = False) -> Array:
@@ -116,9 +120,13 @@ def to_predictions(given: Any, *, part: bool = False) -> Array:
 
 def refuse_continuous(labels: Array, *, part: bool = False) -> Array:
     """Labels that `to_labels` gave, unless they are numbers that are nearly all different."""
-    if labels.dtype.kind in "iuf" and _may_be_numbers(labels):
-        values, rows = np.unique(labels, return_counts=True)
-        refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)", part=part)
+    n = len(labels)
+    if labels.dtype.kind in "iuf" and n >= _FEWEST:
+        # A cheap look at whether nearly all may differ, before they are sorted.
+        wide = float(labels.max()) - float(labels.min()) >= _NEARLY_ALL * n - 1
+        if wide or (labels.dtype.kind == "f" and int((labels != np.floor(labels)).sum()) > n / 2):
+            values, rows = np.unique(labels, return_counts=True)
+            refuse_numbers(values, rows, "e.g. np.digitize(predictions, edges)", part=part)
     return labels
 
 
@@ -130,35 +138,27 @@ def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) 
     agreement : str
         The name of the agreement that compares them, for error messages.
     """
-    values = _values(given, "Predictions")
-    table = to_matrix(given, "Predictions")[0] if isinstance(values, list) else values
-    if table.ndim > 2:
-        raise BadInput(f"Predictions must have shape (n_rows,) or (n_rows, k); got {table.shape}: choose one output.")
-    if table.ndim == 2 and not vectors:
+    columns = _columns(given, "Predictions")
+    if not columns or any(column.ndim > 1 for column in columns):
         raise BadInput(
-            f"{agreement} compares one number per row; predictions have {table.shape[1]} columns: choose one, or pass "
+            f"Predictions must have shape (n_rows,) or (n_rows, k); got {np.shape(given)}: choose one output."
+        )
+    if len(columns) != 1 and not vectors:
+        raise BadInput(
+            f"{agreement} compares one number per row; predictions have {len(columns)} columns: choose one, or pass "
             "agreement=fs.Spread(), which adds up columns."
         )
-    if table.ndim == 1:
-        refuse_missing(table, "Predictions")
-    columns = table[:, None] if table.ndim == 1 else table
-    for each in columns.T:
-        row = Column("", each).stray("number")
+    for column in columns:
+        row = Column("", column).stray("number")
         if row is not None:
             raise WrongType(
-                f"{agreement} compares numbers, but row {row} of the predictions is {type(each[row]).__name__} "
-                f"({each[row]!r}): pass real numbers, or leave agreement out to compare labels."
+                f"{agreement} compares numbers, but row {row} of the predictions is {type(column[row]).__name__} "
+                f"({column[row]!r}): pass real numbers, or leave agreement out to compare labels."
             )
-    numbers = to_matrix(columns, "Predictions")[0].astype(np.float64)
-    return numbers[:, 0] if numbers.shape[1] == 1 else numbers
-
-
-def _may_be_numbers(labels: Array) -> bool:
-    """Whether nearly all may differ: a cheap look before they are sorted."""
-    if len(labels) < _FEWEST:
-        return False
-    wide = float(labels.max()) - float(labels.min()) >= _NEARLY_ALL * len(labels) - 1
-    return wide or (labels.dtype.kind == "f" and int((labels != np.floor(labels)).sum()) > len(labels) / 2)
+    names = [None] if len(columns) == 1 else range(len(columns))
+    numbers = stack_numbers([Column("", column) for column in columns], names, "Predictions").astype(np.float64)
+    refuse_nonfinite(numbers, "Predictions")
+    return numbers[:, 0] if len(columns) == 1 else numbers
 
 
 def refuse_numbers(values: Array, rows: Array, bins: str, *, part: bool = False) -> None:
@@ -197,10 +197,7 @@ def refuse_numbers(values: Array, rows: Array, bins: str, *, part: bool = False)
 
 def to_numbers(values: Any, what: str) -> Floats:
     """One finite number per row, such as weights."""
-    column = to_labels(values, what)
-    numbers = as_floats(column[:, None], what)
-    refuse_nonfinite(numbers, what)
-    return numbers[:, 0].astype(np.float64)
+    return to_matrix(to_labels(values, what)[:, None], what)[0][:, 0].astype(np.float64)
 
 
 def families_of(labels: Any) -> set[str]:
@@ -212,3 +209,114 @@ def families_of(labels: Any) -> set[str]:
     ['number', 'text']
     """
     return set(Column("", to_objects(list(labels))).families)
+
+
+class NumberLabels(Sequence[Any]):
+    """The distinct predictions, if they are numbers: a tuple of floats that is kept as an array.
+
+    Examples
+    --------
+    >>> labels = NumberLabels(np.array([0.5, 2.0]))
+    >>> labels[1], labels == (0.5, 2.0), labels
+    (2.0, True, (0.5, 2.0))
+    """
+
+    def __init__(self, values: Floats) -> None:
+        self._values = values.copy()
+        self._values.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, place: Any) -> Any:
+        chosen = self._values[place].tolist()
+        return tuple(chosen) if isinstance(place, slice) else chosen
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self._values.tolist())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self._values, dtype, copy=copy)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+def of_scores(given: Any) -> list[Any] | None:
+    """The labels of a text classifier's answers, as Hugging Face's pipelines give them; None for anything else.
+
+    An answer is a dict with "label" and "score", or a list of them with one per class (``top_k=None``), of which the
+    label with the highest score counts.
+
+    Examples
+    --------
+    >>> of_scores([{"label": "good", "score": 0.9}, [{"label": "good", "score": 0.2}, {"label": "bad", "score": 0.8}]])
+    ['good', 'bad']
+    """
+    if not isinstance(given, list | tuple) or not given or not _scores(given[0]):
+        return None
+    labels = []
+    for row, answer in enumerate(given):
+        scores = _scores(answer)
+        if not scores:
+            raise BadInput(
+                f"Predictions are dicts with 'label' and 'score', but row {row} is {answer!r}: pass one answer per row."
+            )
+        labels.append(max(scores, key=lambda score: float(score["score"]))["label"])
+    return labels
+
+
+def _scores(answer: Any) -> list[dict[str, Any]]:
+    """The scored labels of an answer; none if it holds anything else."""
+    scores = list(answer) if isinstance(answer, list | tuple) else [answer]
+    return scores if all(isinstance(each, dict) and {"label", "score"} <= each.keys() for each in scores) else []
+
+
+def of_sets(columns: Sequence[Array] | Array) -> Array | None:
+    """Columns of 0 and 1 in whole numbers or booleans, one per label, as one text per row, "{0, 2}"; else None.
+
+    One-hot classes are told apart in the same way, since rows of one class are equal. Floats may be probabilities, and
+    are not taken.
+
+    Examples
+    --------
+    >>> of_sets([np.array([1, 0]), np.array([0, 0]), np.array([1, 0])]).tolist()
+    ['{0, 2}', '{}']
+    """
+    flags = all(
+        column.ndim == 1 and column.dtype.kind in "biu" and ((column == 0) | (column == 1)).all() for column in columns
+    )
+    if not flags or len(columns) < 2 or not len(columns[0]):
+        return None
+    distinct, places = np.unique(np.column_stack(list(columns)), axis=0, return_inverse=True)
+    texts = [f"{{{', '.join(map(str, np.flatnonzero(row)))}}}" for row in distinct]
+    return to_objects(texts)[places.reshape(-1)]
+
+
+def are_sets(labels: Sequence[Any]) -> bool:
+    """Whether labels are sets of labels, as `of_sets` writes them."""
+    return len(labels) > 0 and all(isinstance(label, str) and _SET.fullmatch(label) for label in labels)
+
+
+def to_weights(weights: Any, rows: int) -> Floats:
+    """One weight per row: finite, none negative, not all zero, of comparable size."""
+    mass = to_numbers(weights, "Weights")
+    same_length(explanations=rows, weights=len(mass))
+    if mass.min() < 0:
+        row = int((mass < 0).argmax())
+        raise BadInput(f"Weights must not be negative; row {row} has {mass[row]:g}: give rows that do not count 0.")
+    if not mass.any():
+        raise BadInput("All weights are 0, so no row is left: give the rows of the target population positive weights.")
+    least, most = mass[mass > 0].min(), mass.max()
+    if most / _SPAN > least or most > 1e100 or least < 1e-100:
+        raise BadInput(
+            f"Weights from {least:g} to {most:g} cannot be added exactly enough: divide all of them by the largest, "
+            f"and keep the largest within {_SPAN:g} times the smallest that is not 0."
+        )
+    return mass

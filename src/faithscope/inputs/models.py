@@ -7,7 +7,7 @@ classifier predicts labels.
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, partial
@@ -23,13 +23,18 @@ from faithscope.inputs.arrays import is_frame, to_array, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.numbers import to_matrix
-from faithscope.inputs.rows import rows_of
+from faithscope.inputs.rows import flat_rows, rows_of
 from faithscope.inputs.tensors import is_a
 
 Function = Callable[[Any], Any]
+Wanted = Literal["labels", "numbers", "probabilities"]
 
 _XGBOOST = ("reg:", "count:", "survival:")  # how the names of objectives of numbers begin
 _PREDICTS = ("predict", "inplace_predict")
+_LABELS = "The model gave labels instead of probabilities: pass predict_proba."
+_PROBABILITIES = (
+    "finite probabilities of shape (n_rows, n_classes), or (n_rows,) for class 1, or one finite number per row"
+)
 _LIGHTGBM = ["regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie"]
 
 
@@ -49,7 +54,11 @@ class Model:
 
     @cached_property
     def kind(self) -> Literal["regressor", "classifier"] | None:
-        """What is known of its predictions: by its tags, the objective of a booster, or its classes."""
+        """What is known of its predictions: by its tags, the objective of a booster, or its classes.
+
+        scikit-learn's regressors, pipelines and searches have tags, and so have those of XGBoost, LightGBM and
+        CatBoost; boosters of XGBoost and LightGBM have an objective.
+        """
         owner = owner_of(self.model)
         kind, classes = _estimator_type(owner), getattr(owner, "classes_", None)
         if kind == "regressor" and not isinstance(owner, type):
@@ -68,11 +77,40 @@ class Model:
         """The classes that it lists, or the model whose method it is; None if there are none."""
         return getattr(getattr(self.model, "__self__", self.model), "classes_", None)
 
-    def function(self, *, numbers: bool = False) -> Function:
-        """The function from rows to predictions that a model has, or is: labels, or numbers if these are wanted."""
-        function = (number_function if numbers else label_function)(self.model)
+    def find(self, wanted: Wanted = "labels") -> Function | None:
+        """The function from rows to labels, numbers or probabilities that a model has or is; None if it is no model.
+
+        Of several outputs of a torch module, the highest gives the label; and so does the highest probability of a
+        model that has ``predict_proba`` and no ``predict``. Numbers are whatever it predicts.
+        """
+        model = self.model
+        refuse_class(model)
+        chances = getattr(model, "predict_proba", None)
+        predict = chances if wanted == "probabilities" else getattr(model, "predict", None)
+        owner = owner_of(model)
+        if is_xgboost_booster(owner) and owner.predict in (model, predict):
+            return booster_function(owner)
+        if is_torch_module(model) and not callable(predict):
+            outputs = module_function(model)
+            return partial(_highest_output, outputs) if wanted == "labels" else outputs
+        function = predict if callable(predict) else model if callable(model) else None
         if function is None:
-            raise WrongType(f"A model must have predict, or be a function of rows; got {type(self.model).__name__}.")
+            return partial(_most_probable, model) if wanted == "labels" and callable(chances) else None
+        # A pipeline of Hugging Face takes texts as a list alone.
+        listed = all(hasattr(model, name) for name in ("task", "tokenizer", "preprocess", "postprocess"))
+        return partial(_of_list, function) if listed else function
+
+    @property
+    def lacks_predict(self) -> bool:
+        """Whether it has probabilities and no predictions of its own."""
+        return self.find("numbers") is None and callable(getattr(self.model, "predict_proba", None))
+
+    def function(self, wanted: Wanted = "labels") -> Function:
+        """What `find` gives; raises if this is no model."""
+        function = self.find(wanted)
+        if function is None:
+            method = "predict_proba" if wanted == "probabilities" else "predict"
+            raise WrongType(f"A model must have {method}, or be a function of rows; got {type(self.model).__name__}.")
         return function
 
     def labels(self, rows: Any) -> Array:
@@ -83,7 +121,7 @@ class Model:
 
     def probabilities(self, rows: Any) -> Floats:
         """(n, classes) probabilities; a single column is that of class 1."""
-        return of_both_classes(to_outputs(probability_function(self.model)(rows)))
+        return of_both_classes(to_outputs(self.function("probabilities")(rows)))
 
     def gives_numbers(self, answer: Any, checked: bool = False) -> bool:
         """Whether its answer is numbers and not labels: see the rule above; `checked` if `to_labels` gave it."""
@@ -98,29 +136,34 @@ class Model:
     @property
     def has_margin(self) -> bool:
         """Whether it has a margin beside probabilities: a regression and a function have nothing else."""
-        if not hasattr(self.model, "predict_proba") or hasattr(self.model, "decision_function"):
-            return True
-        return self._native("margin") is not None
+        known = not hasattr(self.model, "predict_proba") or hasattr(self.model, "decision_function")
+        return known or self._native("margin") is not None
 
     def outputs(self, output: Literal["margin", "probability", "label"], rows: Any) -> Floats:
-        """What it is asked for, as numbers: (n, classes) margins or probabilities, or (n, 1) numbers."""
+        """What it is asked for, as numbers: (n, classes) margins or probabilities, or (n, 1) numbers.
+
+        Of one margin, that of class 1, its negative is that of class 0. The probabilities of a tree or a forest are its
+        margin.
+        """
+        model, name, function = self.model, type(self.model).__name__, self._native(output)
         if output == "label":
             return self._label_numbers(rows)
-        if output == "margin":
-            return self.margins(rows)
-        model, native = self.model, self._native(output)
-        if native is None and not hasattr(model, "predict_proba") and hasattr(model, "predict"):
-            raise WrongType(f'{type(model).__name__} has no predict_proba: use output="margin" or "label".')
-        return Model(native or model).probabilities(rows)
-
-    def margins(self, rows: Any) -> Floats:
-        """(n, classes) margins, of one margin that of class 1, with its negative for class 0; or (n, 1) numbers."""
-        answer = (self._native("margin") or self._margin())(rows)
+        if output == "probability":
+            if function is None and not hasattr(model, "predict_proba") and hasattr(model, "predict"):
+                raise WrongType(f'{name} has no predict_proba: use output="margin" or "label".')
+            return Model(function or model).probabilities(rows)
+        function = function or getattr(model, "decision_function", None)
+        if function is None and not hasattr(model, "predict_proba"):
+            function = self.find("numbers")
+        elif function is None and (hasattr(model, "tree_") or hasattr(model, "estimators_")):
+            function = model.predict_proba
+        if not callable(function):
+            raise WrongType(f'{name} has no margin: use output="probability", or pass a function of rows.')
         said = (
             f"{self.name} does not give numbers, and SHAP explains numbers only: pass a function that gives "
             'numbers, or a fitted classifier with output="label".'
         )
-        margins = _table(answer, said, "finite margins of shape (n_rows,) or (n_rows, n_classes)")
+        margins = to_outputs(function(rows), said, "finite margins of shape (n_rows,) or (n_rows, n_classes)")
         if margins.shape[1] == 1 and self.kind != "regressor":
             return np.column_stack([-margins, margins])
         return margins
@@ -144,19 +187,6 @@ class Model:
         known = library in raw and (booster or (margin and hasattr(last, "predict_proba")))
         return partial(model.predict, **raw[library]) if known else None
 
-    def _margin(self) -> Function:
-        """The function that gives the margin; a tree's or a forest's probabilities are its margin."""
-        model = self.model
-        margin = getattr(model, "decision_function", None)
-        if margin is None and hasattr(model, "predict_proba"):
-            margin = model.predict_proba if hasattr(model, "tree_") or hasattr(model, "estimators_") else None
-        elif margin is None:
-            margin = number_function(model)
-        if not callable(margin):
-            name = type(model).__name__
-            raise WrongType(f'{name} has no margin: use output="probability", or pass a function of rows.')
-        return margin
-
     def _label_numbers(self, rows: Any) -> Floats:
         """Labels as numbers: their places among the model's sorted classes, or as they are if it lists no classes."""
         if type(self.model).__name__ == "Booster":
@@ -178,21 +208,13 @@ def of_both_classes(table: Floats) -> Floats:
     return np.column_stack([1 - table[:, 0], table]) if table.shape[1] == 1 else table
 
 
-def to_outputs(answer: Any) -> Floats:
-    """What a model answered as an (n, outputs) table of numbers: probabilities, or the number of a regression."""
-    array = to_array(answer, "Probabilities")
-    plain = answer.to_numpy() if hasattr(answer, "to_numpy") else answer
-    wanted = "finite probabilities of shape (n_rows, n_classes), or (n_rows,) for class 1, or one finite number per row"
-    said = "The model gave labels instead of probabilities: pass predict_proba."
-    return _table(plain if array is None else array, said, wanted)
-
-
-def _table(answer: Any, said: str, wanted: str) -> Floats:
-    """An answer as an (n, outputs) table of finite numbers; `said` is raised of what is none."""
+def to_outputs(answer: Any, said: str = _LABELS, wanted: str = _PROBABILITIES) -> Floats:
+    """What a model answered as an (n, outputs) table of finite numbers; `said` is raised of what holds none."""
+    array = to_array(answer, "Answers")
     try:
         if np.iscomplexobj(answer):  # whose imaginary part would be lost
             raise TypeError
-        table = np.asarray(answer, np.float64)
+        table = np.asarray(answer if array is None else array, np.float64)
     except (TypeError, ValueError):
         raise WrongType(said) from None
     table = table[:, None] if table.ndim == 1 else table
@@ -203,55 +225,10 @@ def _table(answer: Any, said: str, wanted: str) -> Floats:
     return table
 
 
-def label_function(model: Any) -> Function | None:
-    """The function from rows to labels that a model has or is; None for ready predictions.
-
-    Of several outputs of a torch module, the highest gives the label; and so does the highest probability of a model
-    that has ``predict_proba`` and no ``predict``.
-    """
-    if is_torch_module(model) and not callable(getattr(model, "predict", None)):
-        return partial(_highest_output, module_function(model))
-    function = number_function(model)
-    if function is None and callable(getattr(model, "predict_proba", None)):
-        return partial(_most_probable, model)
-    return function
-
-
-def number_function(model: Any) -> Function | None:
-    """The function from rows to whatever a model predicts; None for ready predictions."""
-    refuse_class(model)
-    owner, predict = owner_of(model), getattr(model, "predict", None)
-    if is_xgboost_booster(owner) and owner.predict in (model, predict):
-        return booster_function(owner)
-    if not callable(predict) and is_torch_module(model):
-        return module_function(model)
-    function = predict if callable(predict) else model if callable(model) else None
-    # A pipeline of Hugging Face takes texts as a list alone.
-    listed = all(hasattr(model, name) for name in ("task", "tokenizer", "preprocess", "postprocess"))
-    return partial(_of_list, function) if listed and function is not None else function
-
-
 def refuse_class(thing: Any) -> None:
     """Raise of a class that is handed over in place of its instance."""
     if isinstance(thing, type):
         raise BadInput(f"{thing.__name__} is a class: pass an instance of it, {thing.__name__}(...).")
-
-
-def probability_function(model: Any) -> Function:
-    """The function from rows to probabilities that a model has, or is itself."""
-    refuse_class(model)
-    function = getattr(model, "predict_proba", None)
-    if function is None and is_torch_module(model):
-        return module_function(model)
-    function = model if function is None else function
-    if not callable(function):
-        raise WrongType(f"A model must have predict_proba, or be a function of rows; got {type(model).__name__}.")
-    return function  # type: ignore[no-any-return]
-
-
-def lacks_predict(model: Any) -> bool:
-    """Whether a model has probabilities and no predictions of its own."""
-    return number_function(model) is None and callable(getattr(model, "predict_proba", None))
 
 
 def _of_list(function: Function, rows: Any) -> Any:
@@ -272,29 +249,9 @@ def _most_probable(model: Any, rows: Any) -> Array:
     return labels
 
 
-def regressor_name(model: Any) -> str | None:
-    """The class name of a known regressor; None for classifiers, plain functions, and models that do not tell.
-
-    scikit-learn's regressors, pipelines and searches are known by their tags, and so are those of XGBoost, LightGBM and
-    CatBoost; boosters of XGBoost and LightGBM by their objective. The bound ``predict`` of a model, or
-    ``inplace_predict`` of a booster, counts as the model.
-    """
-    return _name_if(model, "regressor")
-
-
 def owner_of(model: Any) -> Any:
     """The model whose bound `predict` or `inplace_predict` this is, or the model itself."""
     return getattr(model, "__self__", model) if getattr(model, "__name__", "") in _PREDICTS else model
-
-
-def classifier_name(model: Any) -> str | None:
-    """The class name of a known classifier, or of the one whose bound `predict` this is; None for anything else."""
-    return _name_if(model, "classifier")
-
-
-def _name_if(model: Any, kind: str) -> str | None:
-    owner = owner_of(model)
-    return type(owner).__name__ if _estimator_type(owner) == kind and not isinstance(owner, type) else None
 
 
 def is_xgboost_booster(model: Any) -> bool:
@@ -374,6 +331,39 @@ def to_tensor(module: Any, rows: Any) -> Any:
     like = next((tensor for tensor in own if tensor.is_floating_point()), torch.empty(0))
     if torch.is_tensor(rows):
         return rows.detach().to(like.device, like.dtype if rows.is_floating_point() else rows.dtype)
-    array = None if is_frame(rows) else to_array(rows, "Rows")
-    numbers = array if array is not None and array.ndim > 2 else to_matrix(rows, "Rows")[0]  # images stay images
+    flat, axes = flat_rows(rows)  # images stay images
+    numbers = to_matrix(flat, "Rows")[0]
+    numbers = numbers if axes is None else numbers.reshape(-1, *axes)
     return torch.as_tensor(numbers, dtype=like.dtype, device=like.device)
+
+
+def rows_of_its_own(X: Any) -> Any:
+    """A copy of the rows, so that code that changes its input in place changes no other numbers.
+
+    The copy has the same memory layout, so that sums round alike. Rows that cannot be changed, or whose type is not
+    known here, are handed over as they are.
+    """
+    if isinstance(X, np.ndarray):
+        return X.copy(order="K")
+    if type(X) is list:
+        return [row.copy() if isinstance(row, list | np.ndarray) else row for row in X]
+    copies = {"polars": "clone", "torch": "clone", "scipy": "copy"}
+    copy = "copy" if hasattr(X, "iloc") else copies.get(type(X).__module__.partition(".")[0], "")
+    return getattr(X, copy)() if hasattr(X, copy) else X
+
+
+def framed(phase: str, start: int, rows: int, total: int) -> AbstractContextManager[None]:
+    """Add a note to an error of the caller's own code: in which phase and on which rows. The error stays what it is."""
+    return noting(f"Raised while {phase}, on rows {start:,} to {start + rows - 1:,} of {total:,} (counted from 0).")
+
+
+@contextmanager
+def noting(note: str) -> Iterator[None]:
+    """Add a note to an error of the caller's own code. The error stays what it is."""
+    try:
+        yield
+    except Exception as error:
+        if note not in getattr(error, "__notes__", ()):
+            with suppress(Exception):  # an error may refuse to be changed
+                error.add_note(note)
+        raise

@@ -129,23 +129,18 @@ def _origins(transformer: Any, inputs: Columns, names: list[str]) -> Columns:
 
 def _made_of(transformer: Any, inputs: Columns, names: list[str]) -> Columns:
     """The columns of the features of one transformer that holds no others."""
-    if len(set(inputs)) == 1:
-        return inputs[:1] * len(_names_out(_unnamed(transformer), _marks(inputs)))
     origins = []
-    for feature in _names_out(_unnamed(transformer), _marks(inputs)):
-        columns = sorted({inputs[int(place)] for place in _MARK.findall(feature)})
+    for feature in _names_out(_unnamed(transformer), [f"\ue000{place}\ue001" for place in range(len(inputs))]):
+        # A name without a mark may be of any input.
+        columns = sorted({inputs[int(place)] for place in _MARK.findall(feature)} or set(inputs))
         if len(columns) != 1:
-            mixed = " and ".join(repr(names[column]) for column in columns or sorted(set(inputs))[:2])
+            mixed = " and ".join(repr(names[column]) for column in columns[:2])
             raise BadInput(
                 f"{type(transformer).__name__} makes features of several columns, such as {mixed}, so their importance "
                 f"is not that of one column: {_ADVICE}."
             )
         origins += columns
     return origins
-
-
-def _marks(inputs: Columns) -> list[str]:
-    return [f"\ue000{place}\ue001" for place in range(len(inputs))]
 
 
 def _unnamed(transformer: Any) -> Any:

@@ -27,8 +27,7 @@ def rebuilder(rows: Rows, X: Any) -> Rebuild:
             each.values.dtype.kind == "f" and not column.null_count and bool(each.missing.any())
             for each, column in zip(rows.columns, table.columns, strict=True)
         ]
-        arrow = ArrowRows(table.schema, tuple(nan))
-        return arrow if table is X else PolarsRows(arrow, dict(X.schema))
+        return ArrowRows(table.schema, tuple(nan), None if table is X else dict(X.schema))
     flat, axes = flat_rows(X)
     given = to_array(flat, "Rows")
     if given is None:  # lists, in which whole numbers may stand beside fractions
@@ -37,7 +36,7 @@ def rebuilder(rows: Rows, X: Any) -> Rebuild:
     else:
         kinds = {column.values.dtype.kind for column in rows.columns}
         dtype = given.dtype if kinds == {"M"} or kinds <= set("biuf") else np.dtype(object)
-    return TensorRows(dtype, axes, X.device) if is_a(X, "torch", "Tensor") else ArrayRows(dtype, axes)
+    return ArrayRows(dtype, axes, X.device if is_a(X, "torch", "Tensor") else None)
 
 
 def _whole(column: Array) -> bool:
@@ -53,36 +52,29 @@ class ArrayRows:
     ----------
     axes : tuple of int, optional
         The axes of one row, if rows are images or series.
+    device : optional
+        Where rows are, if they are tensors of torch.
     """
 
     dtype: np.dtype[Any]
     axes: tuple[int, ...] | None = None
-
-    def __call__(self, columns: Columns) -> Any:
-        rows = self._table(columns)
-        return rows if self.axes is None else rows.reshape(len(rows), *self.axes)
-
-    def _table(self, columns: Columns) -> Array:
-        if self.dtype.kind in "biufM":
-            kind = np.float64 if self.dtype.kind in "biu" else self.dtype
-            stacked = columns if isinstance(columns, np.ndarray) else np.stack(columns)
-            return np.array(stacked.T, kind, order="C")
-        rows = np.empty((len(columns[0]), len(columns)), object)
-        for j, column in enumerate(columns):
-            rows[:, j] = column.tolist() if column.dtype.kind == "M" else column
-        return rows
-
-
-@dataclass(frozen=True)
-class TensorRows(ArrayRows):
-    """Rows as a tensor of torch."""
-
     device: Any = None
 
     def __call__(self, columns: Columns) -> Any:
+        if self.dtype.kind in "biufM":
+            kind = np.float64 if self.dtype.kind in "biu" else self.dtype
+            stacked = columns if isinstance(columns, np.ndarray) else np.stack(columns)
+            rows = np.array(stacked.T, kind, order="C")
+        else:
+            rows = np.empty((len(columns[0]), len(columns)), object)
+            for j, column in enumerate(columns):
+                rows[:, j] = column.tolist() if column.dtype.kind == "M" else column
+        rows = rows if self.axes is None else rows.reshape(len(rows), *self.axes)
+        if self.device is None:
+            return rows
         import torch
 
-        return torch.as_tensor(super().__call__(columns), device=self.device)
+        return torch.as_tensor(rows, device=self.device)
 
 
 @dataclass(frozen=True)
@@ -104,21 +96,19 @@ class PandasRows:
 def _pandas_column(column: Array, dtype: Any) -> Any:
     import pandas as pd
 
-    kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, pd.CategoricalDtype):
         return _pandas_categories(column, dtype)
     if column.dtype.kind == "M":
         dates = pd.Series(column)
-        return dates.dt.tz_localize("UTC").astype(dtype) if getattr(dtype, "tz", None) else dates.astype(dtype)
+        return (dates.dt.tz_localize("UTC") if getattr(dtype, "tz", None) else dates).astype(dtype)
+    kind = getattr(dtype, "kind", "O")
+    # No flag or integer of NumPy's stands for missing.
+    hole = kind in "biu" and isinstance(dtype, np.dtype) and bool(missing_values(column).any())
     if kind == "b" and column.dtype.kind == "f":  # a perturbed number need not be 0 or 1
-        missing = np.isnan(column)
-        flags = np.where(missing, None, (column != 0).astype(object)) if missing.any() else column != 0
-        return pd.Series(flags) if isinstance(dtype, np.dtype) else pd.Series(flags).astype(dtype)
-    if kind in "iu":
-        # A perturbed number need not be whole, and no NumPy integer stands for missing.
-        broken = isinstance(dtype, np.dtype) and column.dtype.kind in "fO" and bool(missing_values(column).any())
-        if broken or not _whole(column):
-            return pd.Series(column if column.dtype.kind != "O" else column.astype(np.float64))
+        flags = pd.Series(np.where(np.isnan(column), None, column != 0))
+        return flags if hole else flags.astype(dtype)
+    if kind in "iu" and (hole or not _whole(column)):  # nor whole
+        return pd.Series(column if column.dtype.kind != "O" else column.astype(np.float64))
     # Without dtype=object pandas would change the type of texts, and turn None into NaN.
     return pd.Series(column, dtype=object) if dtype == np.dtype(object) else pd.Series(column).astype(dtype)
 
@@ -138,10 +128,14 @@ def _pandas_categories(column: Array, dtype: Any) -> Any:
 
 @dataclass(frozen=True)
 class ArrowRows:
-    """Rows as an Arrow table; missing is null, or NaN in the columns of `nan`."""
+    """Rows as an Arrow table; missing is null, or NaN in the columns of `nan`.
+
+    With the schema of a polars frame they are such a frame, in which a category that its type does not have is missing.
+    """
 
     schema: Any
     nan: tuple[bool, ...]
+    polars: dict[str, Any] | None = None
 
     def __call__(self, columns: list[Array]) -> Any:
         import pyarrow as pa
@@ -158,18 +152,10 @@ class ArrowRows:
                 array = array.cast(pa.timestamp(array.type.unit, zone))
             broken = pa.types.is_integer(field.type) and pa.types.is_floating(array.type) and not _whole(column)
             arrays.append(array if broken else array.cast(field.type))
-        return pa.table(dict(zip(self.schema.names, arrays, strict=True)))
-
-
-@dataclass(frozen=True)
-class PolarsRows:
-    """Rows as a polars frame, by way of Arrow; a category that its type does not have becomes missing."""
-
-    arrow: ArrowRows
-    schema: dict[str, Any]
-
-    def __call__(self, columns: list[Array]) -> Any:
+        table = pa.table(dict(zip(self.schema.names, arrays, strict=True)))
+        if self.polars is None:
+            return table
         import polars as pl
 
-        frame: Any = pl.from_arrow(self.arrow(columns))
-        return frame.cast({name: kind for name, kind in self.schema.items() if isinstance(kind, pl.Enum)}, strict=False)
+        frame: Any = pl.from_arrow(table)
+        return frame.cast({name: kind for name, kind in self.polars.items() if isinstance(kind, pl.Enum)}, strict=False)

@@ -1,20 +1,165 @@
-"""Repeated rows: whether rows repeat as a whole, or come back in another table, more often than chance gives."""
+"""Digests of whole rows, whatever holds them: whether rows repeat, and which rows two tables share."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from scipy.special import pdtr
 
 from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.arrays import EXACT, is_frame, to_array
+from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.grouping import Words, hash_rows
-from faithscope.inputs.row_hashes import row_blocks, row_hashes
+from faithscope.inputs.missing import is_missing
+from faithscope.inputs.rows import rows_of
+
+Block = Array  # float64 or int64
 
 NOTICED = 0.01  # share of repeated rows below which nothing is said
 LARGEST = 250  # occurrences up to which they are compared with what independent draws give
 _UNLIKELY = 0.005
 _MANY = 200_000  # rows above which a part of them is enough
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # what Python writes of objects that have no text of their own
+
+
+def row_blocks(X: Any) -> list[Block] | None:
+    """The cells of rows as blocks of numbers, (n, w): floats as they are, texts and the like by a digest, as integers.
+
+    Equal cells are equal numbers in every process, whatever their types: 1, 1.0, True and float32(1). So are missing
+    values, and dates whatever their unit. None if the rows cannot be read here.
+    """
+    try:
+        if hasattr(X, "tocsr"):
+            return _sparse(X.tocsr())
+        array = None if is_frame(X) else to_array(X, "X")
+        if array is not None and array.dtype.kind in "biuf" and not _beyond_floats(array):  # one block of all columns
+            return [_floats(array.reshape(len(array), int(np.prod(array.shape[1:]))))]
+        return list(map(_cells, Rows(X, loose=True).columns))
+    except Exception:  # a caller's class may raise anything, and a note is not worth an error
+        return None
+
+
+def _cells(column: Column) -> Block:
+    """A column as numbers that are equal for equal cells: floats if they hold all of them, else digests of texts."""
+    values = column.values
+    if values.dtype.kind == "m" or column.dated:
+        return _moments(column)[:, None]
+    if _beyond_floats(values):
+        values = values.astype(object)
+        column = Column("", values)
+    numbers = column.numbers if column.family in ("number", "") else values
+    if numbers.dtype.kind in "biuf":
+        return _floats(numbers[:, None])
+    return np.fromiter(map(_digest, values.tolist()), np.int64, len(values))[:, None]
+
+
+def _beyond_floats(values: Array) -> bool:
+    """Whether integers are so large that neighbors may be one float."""
+    return values.dtype.kind in "iu" and bool(np.abs(values.astype(np.float64)).max(initial=0) >= EXACT)
+
+
+def _floats(block: Array) -> Block:
+    block = block.astype(np.float64, copy=False)
+    with np.errstate(all="ignore"):
+        if np.isfinite(block.sum()):
+            return block
+    return np.where(np.isnan(block), np.nan, block)  # a NaN may have a sign
+
+
+def _moments(column: Column) -> Ints:
+    """Dates or spans in microseconds, which hold all years; in nanoseconds if that makes a difference."""
+    ticks, unit = column.ticks
+    whole, rest = (ticks * (unit // 1000), ticks * 0) if unit >= 1000 else np.divmod(ticks, 1000 // unit)
+    return np.where(column.missing, -(2**63), ticks if rest.any() else whole).astype(np.int64)
+
+
+def _digest(item: Any) -> int:
+    """52 bits of a text, or of the text of anything else: its length and a checksum."""
+    if type(item) is not str:  # most are
+        if is_missing(item):
+            return -1
+        item = str(item) if isinstance(item, str) else _text(item)
+    return crc32(item.encode("utf-8", "surrogatepass")) | (len(item) & 0xFFFFF) << 32
+
+
+def _text(item: Any) -> str:
+    """A value as a text, the same in every process: equal values have equal texts, and no text holds an address."""
+    beyond = isinstance(item, int | np.integer) and not (-(2**1023) < item < 2**1023 and int(float(item)) == item)
+    if isinstance(item, Real | Decimal | np.bool_) and not beyond:
+        return repr(float(item))
+    if isinstance(item, list | tuple | set | frozenset):
+        texts = map(_text, item)
+        return f"({', '.join(sorted(texts) if isinstance(item, set | frozenset) else texts)})"
+    try:
+        text, addresses = _ADDRESS.subn("", repr(item))
+        return text + _text(item.__getstate__()) if addresses else text
+    except Exception:  # a caller's class may raise anything
+        return type(item).__name__
+
+
+def _sparse(matrix: Any) -> list[Block]:
+    """One digest per row of a sparse matrix: the sum of its entries, in single precision, with a factor per column."""
+    matrix = matrix.astype(np.float32).astype(np.float64)  # as `row_hashes` compares them
+    matrix.sum_duplicates()  # in the order of the columns, so that equal rows have equal sums
+    sums = matrix @ np.random.default_rng(0).random(matrix.shape[1]) + 0.0
+    return [sums.view(np.int64)[:, None]]
+
+
+def row_hashes(X: Any) -> Words:
+    """A 64-bit number per row, equal for equal rows in every process; none if the rows cannot be read here.
+
+    Floats are compared in single precision, in which models often hold them.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> bool((row_hashes(X) == row_hashes(X.astype(np.float32))).all())
+    True
+    """
+    with np.errstate(over="ignore"):
+        blocks = [block.astype(np.float32) if block.dtype.kind == "f" else block for block in row_blocks(X) or ()]
+    return hash_rows(blocks) if blocks else np.empty(0, np.uint64)
+
+
+def new_rows(further: Any, X: Any) -> int:
+    """How many different rows there are that X lacks; all of them if they cannot be compared."""
+    hashes, known = row_hashes(further), row_hashes(X)
+    return len(np.setdiff1d(hashes, known)) if len(hashes) and len(known) else rows_of(further)
+
+
+def shared_share(X: Any, known: Words) -> float:
+    """Share of rows that are among those with these hashes, if that is more than chance gives; otherwise 0.0.
+
+    Rows of a table of few categories are often equal to rows of another draw. So it is told only if these are the very
+    same rows, in any order, or if more of them are known than of the known rows have an equal one among themselves.
+
+    Parameters
+    ----------
+    X : rows
+    known : (m,) array
+        Hashes of rows, sorted.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> shared_share(X, np.sort(row_hashes(X[:30]))), shared_share(X[:30], np.sort(row_hashes(X[30:])))
+    (0.75, 0.0)
+    """
+    hashes, m = row_hashes(X) if len(known) else known, len(known)
+    n = len(hashes)
+    if not n:
+        return 0.0
+    shared = float(np.isin(hashes, known).mean())
+    counts = np.unique(known, return_counts=True)[1]
+    equal = float(counts[counts > 1].sum()) / m
+    by_chance = equal + 4 * math.sqrt(equal * (1 / m + 1 / n)) + 8 / m + 8 / n
+    odd = shared > by_chance or np.array_equal(np.sort(hashes), known)
+    return shared if odd and shared >= NOTICED else 0.0
 
 
 def repeated_share(X: Any, beside: Callable[[Ints], Sequence[Array]]) -> float:
@@ -31,27 +176,14 @@ def repeated_share(X: Any, beside: Callable[[Ints], Sequence[Array]]) -> float:
     blocks = row_blocks(X)
     hashes = hash_rows(blocks) if blocks else np.empty(0, np.uint64)
     chosen = np.flatnonzero(hashes >> np.uint64(60) == 0) if len(hashes) > _MANY else np.arange(len(hashes))
-    if _share(hashes[chosen]) < NOTICED:
+    hashes = hashes[chosen]
+    if len(hashes) - len(np.unique(hashes)) < max(1, NOTICED * len(hashes)):
         return 0.0
     further = [column[:, None] for column in beside(chosen)]
-    first, counts = occurrences(hash_rows([hashes[chosen][:, None], *further]))
-    share = 1 - len(first) / len(chosen)
+    counts = np.unique(hash_rows([hashes[:, None], *further]), return_counts=True)[1]
+    share = 1 - len(counts) / len(chosen)
     odd = odd_occurrence(np.bincount(np.minimum(counts, LARGEST + 2), minlength=LARGEST + 3), len(chosen))
     return share if share >= NOTICED and odd is not None else 0.0
-
-
-def _share(hashes: Words) -> float:
-    """Share of rows that repeat an earlier row, by their hashes."""
-    ordered = np.sort(hashes)
-    return float(np.count_nonzero(ordered[1:] == ordered[:-1]) / max(1, len(ordered)))
-
-
-def occurrences(hashes: Words) -> tuple[Ints, Ints]:
-    """The earliest row of each different row, and how many rows are equal to it."""
-    order = np.argsort(hashes, kind="stable")
-    ordered = hashes[order]
-    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(hashes) else order
-    return order[first], np.diff(first, append=len(hashes))
 
 
 def odd_occurrence(times: Ints, n: int) -> int | None:
@@ -83,44 +215,3 @@ def odd_occurrence(times: Ints, n: int) -> int | None:
     least = k / (k + 1) * np.maximum(n - k, 0) / np.maximum(n - k + 1, 1) * here**2 / fewer
     odd = k[pdtr(more, least) < _UNLIKELY]
     return int(odd[0]) if len(odd) else None
-
-
-def digests_of(X: Any) -> Words:
-    """One number per row, in ascending order; none if the rows cannot be read here.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
-    >>> bool((digests_of(X) == digests_of(X[::-1].astype(np.float32))).all())
-    True
-    """
-    blocks = row_blocks(X)
-    return np.sort(row_hashes(blocks, single=True)) if blocks else np.empty(0, np.uint64)
-
-
-def shared_share(X: Any, known: Words) -> float:
-    """Share of rows that are among those with these digests, if that is more than chance gives; otherwise 0.0.
-
-    Rows of a table of few categories are often equal to rows of another draw. So it is told only if these are the very
-    same rows, in any order, or if more of them are known than of the known rows have an equal one among themselves.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).normal(size=(40, 4))
-    >>> shared_share(X, digests_of(X[:30])), shared_share(X[:30], digests_of(X[30:]))
-    (0.75, 0.0)
-    """
-    blocks = row_blocks(X) if len(known) else None
-    if not blocks or not len(blocks[0]):
-        return 0.0
-    hashes = row_hashes(blocks, single=True)
-    shared = float(np.isin(hashes, known).mean())
-    odd = np.array_equal(np.sort(hashes), known) or shared > _most_by_chance(len(hashes), known)
-    return shared if odd and shared >= NOTICED else 0.0
-
-
-def _most_by_chance(n: int, known: Words) -> float:
-    """The share of n rows of another draw that is known at most, by the known rows that have an equal one."""
-    counts, m = occurrences(known)[1], len(known)
-    equal = float(counts[counts > 1].sum()) / m
-    return equal + 4 * math.sqrt(equal * (1 / m + 1 / n)) + 8 / m + 8 / n

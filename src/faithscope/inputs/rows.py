@@ -1,15 +1,14 @@
-"""Rows, whatever they are held in: how many there are, and some of them."""
+"""Rows, whatever they are held in: how many there are, some of them, and the axes of each."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from faithscope.errors import WrongType
-from faithscope.inputs.array_types import Ints
-from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.axes import shape_of
-from faithscope.inputs.queries import refuse_query
-from faithscope.inputs.tensors import is_tensor, to_host
+from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.arrays import refuse_query, to_array
+from faithscope.inputs.tensors import is_tensor
 
 
 def take_rows(X: Any, rows: Ints) -> Any:
@@ -18,7 +17,7 @@ def take_rows(X: Any, rows: Ints) -> Any:
         return X.iloc[rows]
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
-    if hasattr(X, "take") and (hasattr(X, "num_rows") or (hasattr(X, "null_count") and hasattr(X, "type"))):
+    if type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(rows)
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
 
@@ -26,7 +25,7 @@ def take_rows(X: Any, rows: Ints) -> Any:
 def flat_rows(X: Any) -> tuple[Any, tuple[int, ...] | None]:
     """Rows of images or series as rows of numbers, with the axes of one of them; any other rows as they are, with None.
 
-    A tensor becomes an array of NumPy.
+    A tensor becomes an array of NumPy, and so does a list of arrays of one shape and type.
 
     Examples
     --------
@@ -34,10 +33,15 @@ def flat_rows(X: Any) -> tuple[Any, tuple[int, ...] | None]:
     >>> rows.shape, axes
     ((10, 64), (1, 8, 8))
     """
-    array = to_host(X) if is_tensor(X) else np.asarray(X) if len(shape_of(X)) > 2 else X
-    if not isinstance(array, np.ndarray) or array.ndim < 3:
-        return array, None
-    return array.reshape(len(array), int(np.prod(array.shape[1:]))), array.shape[1:]
+    array = to_array(X, "Rows")
+    if isinstance(X, list | tuple) and (axes := len(shape_of(X))) > 1:
+        rows = [to_array(row, f"Values of row {place}") for place, row in enumerate(X)]
+        kinds = {getattr(row, "dtype", None) for row in rows}
+        if axes > 2 or (len(kinds) == 1 and None not in kinds):
+            array = np.stack([np.asarray(item) if row is None else row for item, row in zip(X, rows, strict=True)])
+    if array is None or array.ndim < 3:
+        return X if array is None else array, None
+    return array.reshape(len(array), prod(array.shape[1:])), array.shape[1:]
 
 
 def rows_of(X: Any) -> int:
@@ -47,6 +51,79 @@ def rows_of(X: Any) -> int:
     counted = shape != () if isinstance(shape, tuple) else hasattr(X, "__len__")
     if not counted or isinstance(X, str | type):
         raise WrongType(f"X must be rows that can be counted, such as an array or a table; got {type(X).__name__}.")
-    if hasattr(X, "num_rows") and (is_frame(X) or not shape):
-        return int(X.num_rows)
-    return int(shape[0]) if shape and not is_frame(X) else len(X)
+    return int(shape[0]) if isinstance(shape, tuple) else len(X)
+
+
+def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
+    """Importances as rows of numbers, the axes of one row if there were several, and what else these may be.
+
+    An array of three axes may be maps of (H, W), or features and classes (shap): the third answer is then a sentence
+    that says how to choose. Tensors of another library are maps or series, since attributions of a model's layers have
+    the shape of its input. Whatever has two axes or fewer is handed back as it is.
+
+    Examples
+    --------
+    >>> flat, shape, doubt = flattened(np.zeros((10, 3, 28, 28)))
+    >>> flat.shape, shape, doubt
+    ((10, 2352), (3, 28, 28), '')
+    """
+    flat, axes = (values, None) if hasattr(values, "columns") else flat_rows(values)
+    if axes is None:
+        return values, None, ""
+    if is_tensor(values) or is_tensor(_first(values)):
+        return flat, axes, ""
+    if isinstance(values, list | tuple):
+        _refuse_classes_first((len(values), *axes))
+    return flat, axes, _doubt(flat.reshape(-1, *axes))
+
+
+def shape_of(values: Any) -> tuple[int, ...]:
+    """The shape of an array, or of a list of arrays of one shape, or of lists of lists; () for anything else."""
+    if isinstance(getattr(values, "shape", None), tuple):
+        return tuple(values.shape)
+    first = _first(values)
+    # A tuple is a key, which may hold anything.
+    nested = hasattr(first, "shape") or (isinstance(first, list) and isinstance(_first(first), list))
+    inner = _inner_shape(first) if nested else ()
+    return (len(values), *inner) if inner and all(_inner_shape(item) == inner for item in values) else ()
+
+
+def _inner_shape(item: Any) -> tuple[int, ...]:
+    try:
+        return tuple(np.shape(item))
+    except (ValueError, TypeError):  # lists of different lengths, or no values
+        return ()
+
+
+def are_interactions(values: Array) -> bool:
+    """Whether each row is a symmetric matrix, as shap's interactions of every two features are."""
+    if values.ndim < 3 or not values.shape[1] == values.shape[2] > 1 or values.dtype.kind != "f":
+        return False
+    return np.allclose(values, values.swapaxes(1, 2)) and not (values == values[:, :1, :1]).all()
+
+
+def _first(values: Any) -> Any:
+    return values[0] if isinstance(values, list | tuple) and len(values) else None
+
+
+def _refuse_classes_first(shape: tuple[int, ...]) -> None:
+    if len(shape) == 3 and shape[0] < shape[1]:
+        raise BadInput(
+            f"Importances came as a list of {shape[0]} arrays of shape {shape[1:]}, which looks like one array per "
+            f"class: classes, rows, features. Choose the class explained: fs.read(values, class_index="
+            f"{min(1, shape[0] - 1)}). If each is the map of one row, pass np.stack(values) with fs.Pool."
+        )
+
+
+def _doubt(values: Array) -> str:
+    """What the axes of an array may be, if not the map of a row."""
+    if values.ndim == 4:
+        return ""
+    classes = "If one axis is classes, choose the class explained: fs.read(values, class_index=1)."
+    if are_interactions(values):
+        classes = "They are symmetric, as shap's interactions of features, whose importances are values.sum(axis=2)."
+    pool = " discretizer=fs.Pool((4, 4)), or" if values.ndim == 3 else ""
+    return (
+        f"Importances must have shape (n_rows, n_features); got {values.shape}. {classes} If each row is a map or a "
+        f"series, pass{pool} values.reshape(len(values), -1)."
+    )

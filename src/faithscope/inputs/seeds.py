@@ -21,7 +21,7 @@ Cell = tuple[bytes, str]  # the bytes of a number, or the text of any other valu
 def row_seeds(seed: int, rows: Floats) -> list[int]:
     """A 64-bit seed per row, which is a hash of the seed and of the row's canonical bytes; -0.0 counts as 0.0."""
     start = _start(seed)
-    return [int.from_bytes(_digest(start, row.tobytes()), "little") for row in canonical(rows)]
+    return [int.from_bytes(_digest(start + row.tobytes()), "little") for row in canonical(rows)]
 
 
 def canonical(numbers: Array) -> Floats:
@@ -43,8 +43,8 @@ def row_digests(seed: int, X: Any) -> list[bytes]:
         X = X.tocsr().toarray()
     cells = [_cells(column) for column in Rows(X, loose=True).measured()]
     if not cells:
-        return [_digest(start, b"")] * rows_of(X)
-    return [_digest(start, b"".join(map(itemgetter(0), row)) + _texts(row)) for row in zip(*cells, strict=True)]
+        return [_digest(start)] * rows_of(X)
+    return [_digest(b"".join([start, *map(itemgetter(0), row), _texts(row)])) for row in zip(*cells, strict=True)]
 
 
 def _texts(row: tuple[Cell, ...]) -> bytes:
@@ -93,11 +93,9 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
-def _start(seed: int) -> "hashlib._Hash":
-    return hashlib.blake2b(check_seed(seed).to_bytes(16, "little", signed=True), digest_size=8)  # type: ignore[return-value]
+def _start(seed: int) -> bytes:
+    return check_seed(seed).to_bytes(16, "little", signed=True)
 
 
-def _digest(start: "hashlib._Hash", content: bytes) -> bytes:
-    row_hash = start.copy()
-    row_hash.update(content)
-    return row_hash.digest()
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=8).digest()

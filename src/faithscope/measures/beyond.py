@@ -1,19 +1,20 @@
 """What naming features is worth: sufficiency by `Alike` beyond that of random features, and of the same for all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.counting.counted import Coverage
-from faithscope.counting.coverage import EXACT, cover
+from faithscope.counting.coverage import cover
 from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.forms import in_blocks
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import hash_rows
-from faithscope.inputs.row_hashes import row_blocks
+from faithscope.inputs.repeats import row_blocks
 from faithscope.measures.comparing.paired import LeftOutEstimate, paired_difference
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Share
@@ -52,27 +53,21 @@ def beyond(
     baselines = at_random(given.X, many, sizes.shape[1]), on_average(sizes, many, given.weights)
     made = [alike_rules(marks, names, given.X, alike.bins, alike.X_train) for marks in baselines]
     samples = [replace(rules, explanations=each).counted().evenly() for each in (rules.explanations, *made)]
-    named, *others = map(measure, _left_out_alike(coverage, samples), samples)
+    # All without each row, or without each of the same blocks of rows; the first is counted only if it must be.
+    count = partial(cover, relation=Applies(), beside=[sample.explanations for sample in samples])
+    covers = [coverage or count(samples[0]), *map(count, samples[1:])]
+    if any(each.block is not None for each in covers):
+        if covers[-1].block is None:
+            covers[-1] = count(samples[-1], exact=0)
+        block = covers[-1].block  # which does not depend on the order of the samples, since all stood beside it
+        covers = [
+            each if np.array_equal(each.block, block) else count(sample, exact=0)  # type: ignore[arg-type]
+            for each, sample in zip(covers, samples, strict=True)
+        ]
+    named, *others = map(measure, covers, samples)
     found = [paired_difference(named, other, estimate.confidence) for other in others]
     random, everybody = (Share(each.value, each.low, each.high) for each in found)
     return replace(estimate, beyond_random=random, beyond_global=everybody)
-
-
-def _left_out_alike(coverage: Coverage | None, samples: Sequence[Sample]) -> list[Coverage]:
-    """Coverage of all samples, without each row or each of the same blocks; the first is counted only if it must be."""
-    beside = [sample.explanations for sample in samples]
-    first, second = coverage or cover(samples[0], Applies(), beside=beside), cover(samples[1], Applies(), beside=beside)
-    single = first.block is None and second.block is None
-    last = cover(samples[2], Applies(), exact=EXACT if single else 0, beside=beside)
-    block = last.block  # which does not depend on the order of the samples, since all stood beside it
-    if block is None:
-        return [first, second, last]
-    return [
-        each
-        if each.block is not None and np.array_equal(each.block, block)
-        else cover(sample, Applies(), exact=0, beside=beside)
-        for each, sample in zip((first, second, last), samples, strict=True)
-    ]
 
 
 def at_random(X: Any, many: Ints, width: int) -> Marks:
@@ -81,29 +76,20 @@ def at_random(X: Any, many: Ints, width: int) -> Marks:
     Equal rows draw one after the other.
     """
     words = hash_rows(row_blocks(X) or [np.arange(len(many))[:, None]])
-    order = np.argsort(words, kind="stable")
-    first = np.searchsorted(words[order], words[order])
-    place = np.empty(len(many), np.int64)
-    place[order] = np.arange(len(many)) - first
+    order, place = np.argsort(words, kind="stable"), np.arange(len(many))
+    place[order] = place - np.searchsorted(words[order], words[order])
     seeds = hash_rows([words.view(np.int64)[:, None], place[:, None]])
-    marks, features = np.zeros((len(many), width), np.int8), np.arange(1, width + 1, dtype=np.uint64) * _GOLDEN
+    marks, features = np.zeros((len(many), width), np.int8), np.arange(width)
+    salts = (1 + features).astype(np.uint64) * _GOLDEN
     for block in in_blocks(marks):
-        drawn = (seeds[block, None] ^ features) * _GOLDEN
+        drawn = (seeds[block, None] ^ salts) * _GOLDEN
         drawn ^= drawn >> _HALF
         drawn *= _GOLDEN
-        _mark(marks[block], np.argsort(drawn, axis=1), many[block])
+        np.put_along_axis(marks[block], np.argsort(drawn, axis=1), (features < many[block, None]).astype(np.int8), 1)
     return marks
 
 
 def on_average(sizes: Array, many: Ints, weights: Floats | None) -> Marks:
     """For each row, so many of the features that are the largest on average, the earlier of equal ones."""
     order = np.argsort(-np.average(sizes, axis=0, weights=weights), kind="stable")
-    marks = np.zeros(sizes.shape, np.int8)
-    _mark(marks, np.broadcast_to(order, sizes.shape), many)
-    return marks
-
-
-def _mark(marks: Marks, order: Ints, many: Ints) -> None:
-    """Mark the first so many features of each row, in this order of features."""
-    most = int(many.max(initial=0))
-    np.put_along_axis(marks, order[:, :most], (np.arange(most) < many[:, None]).astype(np.int8), axis=1)
+    return (np.argsort(order) < many[:, None]).astype(np.int8)

@@ -58,9 +58,8 @@ def _rarer_than(wrong: float, profile: Profile, agreeing: float) -> bool:
     sizes = np.repeat(others + 1, np.bincount(place, profile.rows[met]).astype(np.int64) // (others + 1))
     share = np.append(1 / (sizes - 1), 0.0)
     sizes = np.append(sizes, profile.n - sizes.sum())  # silent rows are one group, of which no pair counts
-    dealt, among = (np.sort(profile.label_rows), np.ones(len(profile.label_rows))), (sizes, share)
-    if len(sizes) < len(profile.label_rows):
-        dealt, among = among, dealt
+    sides = [(np.sort(profile.label_rows), np.ones(len(profile.label_rows))), (sizes, share)]
+    dealt, among = sorted(sides, key=lambda side: len(side[0]))
     many = min(math.ceil(_EXCEEDING / wrong), int(_DRAWS / (len(dealt[0]) * (_CALL + len(among[0])))))
     most = math.floor(wrong * many + 1e-9)
     if most < 1 or profile.n >= _MOST:

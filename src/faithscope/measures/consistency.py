@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, overload
 
 from faithscope.agreements import Spread
-from faithscope.counting.clusters import Strangers
+from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import count_rows
 from faithscope.counting.kept import Kept, goes_with_predictions, keep, kept_note, kept_rows
 from faithscope.counting.leave_out import LeftOut, Sums, parts_left_out
@@ -166,7 +166,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
     else:
         counts = count_rows(counted)
         if counted.clusters is not None:
-            counts = replace(counts, clusters=Strangers(counted).totals())
+            counts = replace(counts, clusters=Kinds.of(counted).totals())
         sums, left_out, kept = weighed_pairs(counted, by_pairs=method == "jackknife")
         known = margins(left_out, counts.effective_n, confidence)
         notes = (NOT_BY_PREDICTION,) if kept is None and counted.clusters is None else ()
@@ -205,11 +205,11 @@ def weighed_pairs(sample: Sample, *, by_pairs: bool = False) -> tuple[Sums, Left
 
     There is none of the last if few rows would be kept, all are of one cluster, or the interval is to be `by_pairs`.
     """
-    strangers = Strangers(sample)
-    sums, left_out = parts_left_out(strangers.parts)
+    kinds = Kinds.of(sample)
+    sums, left_out = parts_left_out(kinds.parts)
     if len(left_out.value) == 1:  # all rows are of one cluster
         return sums, None, None
-    kept = None if by_pairs else keep(sample, strangers)
+    kept = None if by_pairs else keep(sample, kinds)
     if kept is not None:
         return sums, kept.left_out, kept
     return sums, replace(left_out, heaviest=IndependentUnits.of(sample).heaviest), None

@@ -18,13 +18,13 @@ from faithscope.inputs.grouping import group
 from faithscope.measures.numbers.groups import disagree, disagreement, distance, shown
 from faithscope.sample import Sample
 
-Pairs = tuple[Ints, Floats]  # of rows, the smaller first, and their distance
 Space = tuple[Gower, list[Array]]  # a distance, and the columns that it compares
 
 _EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows
 _SOME = 2**21  # values of these rows, and values that are in memory at once
 _FAR = 128  # vectors at each end that are compared with each other
 _WITHIN_CLUSTERS = 1000  # pairs of rows of one cluster that may be farther apart than those that are shown
+_NO_PAIRS = np.empty((0, 2), np.int64)
 
 
 def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | None = None) -> dict[str, Any]:
@@ -61,58 +61,49 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     first, last = (np.searchsorted(codes[order], worst, side) for side in ("left", "right"))
     quota = zip(first, last, share_out(available[worst], k), strict=True)
     chosen = [choose(order[start:stop], sample, space, int(wanted)) for start, stop, wanted in quota]
-    found = np.concatenate([np.empty((0, 2), np.int64), *(pairs for pairs, _ in chosen)])
-    a, b = found.T
-    which = np.repeat(worst, [len(pairs) for pairs, _ in chosen])
+    a, b = np.concatenate([_NO_PAIRS, *chosen]).T
+    which = np.repeat(worst, list(map(len, chosen)))
     columns = {"row_a": a, "row_b": b, "prediction_a": shown(sample.labels[a]), "prediction_b": shown(sample.labels[b])}
     columns |= {"gap": distance(sample.labels[a], sample.labels[b])} if numbers else {}
     return columns | {
-        "distance": np.concatenate([np.empty(0), *(apart for _, apart in chosen)]),
+        "distance": _distance(space, a, b),
         "explanation": [counts.explanations.describe(int(explanation)) for explanation in which],
         "disagreement" if numbers else "disagreeing_pairs": total[which],
     }
 
 
-def _nearest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Pairs:
+def _nearest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Ints:
     """Pairs of these rows that disagree, of different clusters: nearest first, or in order if there is no distance."""
     labels, clusters = sample.numbered_labels[1], np.arange(sample.n) if sample.clusters is None else sample.clusters
-    often, found = np.bincount(labels[rows]).argmax(), (np.empty((0, 2), np.int64), np.empty(0))
+    often, found = np.bincount(labels[rows]).argmax(), _NO_PAIRS
     common, rare = rows[labels[rows] == often], rows[labels[rows] != often]  # of which every pair has at least one
-    columns = [] if space is None else space[1]
-    values = len(rare) * len(rows) * len(columns)
+    columns = 0 if space is None else len(space[1])
+    values = len(rare) * len(rows) * columns
     step = 1 if values <= _EXACT else math.ceil(math.sqrt(values / _SOME))
     rare = rare[::step]
     some = np.sort(np.concatenate([common[::step], rare]))
-
-    def nearer(found: Pairs, a: Ints, b: Ints) -> Pairs:
-        """The nearest of the pairs that were found and of those of these rows, each once."""
-        differ = (labels[a] != labels[b]) & (clusters[a] != clusters[b])
-        pairs = np.sort(np.column_stack([a[differ], b[differ]]), axis=1)
-        pairs, apart = np.concatenate([found[0], pairs]), np.concatenate([found[1], _distance(space, *pairs.T)])
-        if space is not None:
-            order = np.lexsort((*pairs.T[::-1], apart))
-            order = order[np.any(np.diff(pairs[order], axis=0, prepend=-1) != 0, axis=1)]
-            pairs, apart = pairs[order], apart[order]
-        return pairs[:wanted], apart[:wanted]
-
-    block = max(1, _SOME // (len(some) * max(1, len(columns))))
+    block = max(1, _SOME // (len(some) * max(1, columns)))
     for start in range(0, len(rare), block):
         part = rare[start : start + block]
         a, b = np.repeat(part, len(some)), np.tile(some, len(part))
-        once = (labels[b] == often) | (b > a)  # so that no pair comes twice
-        found = nearer(found, a[once], b[once])
-        if space is None and len(found[0]) == wanted:
+        kept = (labels[a] != labels[b]) & (clusters[a] != clusters[b])
+        kept &= (labels[b] == often) | (b > a)  # so that no pair comes twice
+        found = np.concatenate([found, np.sort(np.column_stack([a[kept], b[kept]]), axis=1)])
+        if space is not None:
+            found = found[np.lexsort((*found.T[::-1], _distance(space, *found.T)))]
+        found = found[:wanted]
+        if space is None and len(found) == wanted:
             break
     return found
 
 
-def _farthest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Pairs:
-    """Pairs of these rows with the largest gaps, of equal gaps the nearest rows first, and their distance.
+def _farthest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Ints:
+    """Pairs of these rows with the largest gaps, of equal gaps the nearest rows first.
 
     If rows are clustered, both are of different clusters, of which numbers at the ends of each are enough.
     """
     if len(rows) < 2:  # of a sample that does not hold all rows
-        return np.empty((0, 2), np.int64), np.empty(0)
+        return _NO_PAIRS
     many = 0
     if sample.clusters is not None:
         whose = sample.clusters[rows]
@@ -125,9 +116,8 @@ def _farthest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int)
     if sample.clusters is not None:
         pairs = pairs[sample.clusters[pairs[:, 0]] != sample.clusters[pairs[:, 1]]]
     a, b = pairs.T
-    apart = _distance(space, a, b)
-    order = np.lexsort((b, a, apart, -distance(sample.labels[a], sample.labels[b])))[:wanted]
-    return pairs[order], apart[order]
+    gaps = distance(sample.labels[a], sample.labels[b])
+    return pairs[np.lexsort((b, a, _distance(space, a, b), -gaps))[:wanted]]
 
 
 def farthest_pairs(values: Array, agreement: Agreement, wanted: int) -> Ints:

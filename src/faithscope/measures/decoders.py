@@ -20,14 +20,12 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import agreement, few_rows_decide
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.local import commonest_cells
-from faithscope.measures.means import mean_share
+from faithscope.measures.means import Answer, mean_share
 from faithscope.measures.numbers.groups import NumberGroups, squared
-from faithscope.notes import TOO_HIGH, Notes
+from faithscope.notes import TOO_HIGH
 from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-from faithscope.sinks.lines import in_lines
-from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +38,8 @@ _SAME_ROWS = (
 )
 
 
-@dataclass(frozen=True, repr=False)
-class Simulatability(Shareable):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Simulatability(Answer):
     """How well predictions of new rows are decoded from explanations alone: `GibbsDecoder.accuracy` gives it.
 
     It is what somebody could predict who has seen the learned rows, and knows the explanation of a new row but not the
@@ -80,10 +78,6 @@ class Simulatability(Shareable):
     (0.5, 0.5, 0.25)
     """
 
-    value: float
-    low: float
-    high: float
-    confidence: float
     method: str
     chance: float
     gain: float
@@ -91,17 +85,10 @@ class Simulatability(Shareable):
     gain_high: float
     unseen: float
     seen: float | None
-    n: int
     decoder: str
-    notes: Notes = ()
     measure: str = "simulatability"
 
     _title = "simulatability"
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval for the true accuracy, (low, high)."""
-        return self.low, self.high
 
     def table(self) -> "pd.DataFrame":
         """One line of numbers."""
@@ -128,9 +115,6 @@ class Simulatability(Shareable):
         rows = f"n={self.n:,}, {self.unseen:.0%} unseen"
         return f"simulatability {self.value:.3f}, {ends}; {gain} ({self.chance:.2f}); {rows}"
 
-    def __str__(self) -> str:
-        return in_lines(self._line, self.notes)
-
 
 @dataclass(frozen=True)
 class Decoder(ABC):
@@ -141,10 +125,6 @@ class Decoder(ABC):
 
     counts: Counts = field(default_factory=Counts.zero)
     discretizer: Discretize | None = None
-
-    @property
-    def _seed(self) -> int:
-        return 0
 
     def __post_init__(self) -> None:
         counts = self.counts
@@ -250,7 +230,7 @@ class Decoder(ABC):
         if not exact:
             notes += few_rows_decide(units.margins(agreeing, confidence))
         return Simulatability(
-            *share,
+            **share._asdict(),
             confidence=float(confidence),
             method="exact" if exact else "jackknife",
             chance=chance,
@@ -264,27 +244,16 @@ class Decoder(ABC):
             notes=tuple(dict.fromkeys(notes)),
         )
 
+    _one_answer: ClassVar[bool]  # whether an explanation is always decoded alike; of numbers, to their mean
+
     @property
     @abstractmethod
-    def _ballots(self) -> Ints:
-        """For each cell of an explanation and a label, how many ballots it has; the label of a drawn one is decoded."""
-
-    _one_answer: ClassVar[bool]  # whether an explanation has a single ballot; of numbers, it decodes to their mean
-
-    @property
     def _votes(self) -> Floats:
         """How often each cell's explanation is expected to be decoded to the cell's label, from 0 to 1."""
-        ballots, explanation = self._ballots, self.counts.explanation
-        return ballots / np.bincount(explanation, ballots)[explanation]
 
+    @abstractmethod
     def _decode(self, explanation: Ints, names: Array) -> Array:
         """What each explanation decodes to, from the different predictions."""
-        ballots, first = self._ballots, np.searchsorted(self.counts.explanation, explanation)
-        drawn = np.random.default_rng(self._seed).random(len(explanation))
-        drawn *= np.bincount(self.counts.explanation, ballots)[explanation]
-        upto = np.cumsum(ballots)
-        cells = np.searchsorted(upto, upto[first] - ballots[first] + np.floor(drawn).astype(np.int64), side="right")
-        return names[self.counts.label[cells]]
 
     def _agreeing(self, cells: Ints) -> Floats:
         """How often what is decoded is expected to be the label of each cell, from 0 to 1; never, if there is none."""
@@ -327,12 +296,14 @@ class GibbsDecoder(Decoder):
     _one_answer = False
 
     @property
-    def _seed(self) -> int:
-        return check_whole(self.seed, "seed", 0)
+    def _votes(self) -> Floats:
+        return np.asarray(self.counts.given / self.counts.rows_given[self.counts.explanation])
 
-    @property
-    def _ballots(self) -> Ints:
-        return self.counts.given
+    def _decode(self, explanation: Ints, names: Array) -> Array:
+        given, first = self.counts.given, np.searchsorted(self.counts.explanation, explanation)
+        drawn = np.random.default_rng(check_whole(self.seed, "seed", 0)).random(len(explanation))
+        drawn, upto = np.floor(drawn * self.counts.rows_given[explanation]).astype(np.int64), np.cumsum(given)
+        return names[self.counts.label[np.searchsorted(upto, upto[first] - given[first] + drawn, side="right")]]
 
     @property
     def leave_one_out_error(self) -> float:
@@ -363,12 +334,12 @@ class OptimalDecoder(Decoder):
     _one_answer = True
 
     @property
-    def _ballots(self) -> Ints:
-        return np.bincount(commonest_cells(self.counts), minlength=len(self.counts.given))
+    def _votes(self) -> Floats:
+        return np.bincount(commonest_cells(self.counts), minlength=len(self.counts.given)).astype(np.float64)
 
     def _decode(self, explanation: Ints, names: Array) -> Array:
         if not self.counts.agreement.of_numbers:
-            return super()._decode(explanation, names)
+            return names[self.counts.label[commonest_cells(self.counts)[explanation]]]
         return NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:])
 
 

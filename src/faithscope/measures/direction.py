@@ -17,29 +17,19 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankings
 from faithscope.inputs.alignment import made_in_order
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.asking import noting, rows_of_its_own
 from faithscope.inputs.checks import check_share, check_whole, is_real, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
-from faithscope.inputs.models import (
-    Model,
-    classifier_name,
-    number_function,
-    of_both_classes,
-    owner_of,
-    probability_function,
-    regressor_name,
-    to_outputs,
-)
+from faithscope.inputs.models import Model, noting, of_both_classes, owner_of, rows_of_its_own, to_outputs
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.counterexamples import named_rows
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
+from faithscope.measures.means import Answer
 from faithscope.measures.named_features import NamedFeatures, named_features
 from faithscope.measures.telling import in_clusters
-from faithscope.notes import Notes
 from faithscope.populations.base import to_population
 from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product
@@ -49,8 +39,6 @@ from faithscope.rounding import down, in_brackets, told_share, up
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
-from faithscope.sinks.lines import in_lines
-from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -64,8 +52,8 @@ _EQUAL = 1e-9  # difference of outputs, by their scale, that is rounding
 _CLASS = re.compile(r" \| (?:class|output) ")
 
 
-@dataclass(frozen=True, repr=False)
-class Direction(Shareable):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Direction(Answer):
     """How often redrawing a named feature moves the model's output as the sign of its importance says.
 
     Attributes
@@ -101,22 +89,19 @@ class Direction(Shareable):
       15 rows, 22 named features of rows, 0% of them do not move it
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None  # type: ignore[assignment]
+    low: float | None  # type: ignore[assignment]
+    high: float | None  # type: ignore[assignment]
     right: float
     wrong: float
     tiny: float
     ties: float
     pairs: int
-    n: int
     clusters: int | None
     k: int
     output: str
     population: str
-    confidence: float
     _moved: "_Moved" = field(repr=False, compare=False)
-    notes: Notes = ()
     chance: float = 0.5
 
     measure: ClassVar[str] = "direction"
@@ -139,8 +124,9 @@ class Direction(Shareable):
         ``right``, ``wrong``, ``tiny`` and ``ties`` are shares of its pairs, ``move`` the mean move in the direction of
         the sign.
         """
-        lines = self._lines
-        return frame({name: [line[name] for line in lines] for name in lines[0]})
+        import pandas as pd
+
+        return pd.DataFrame(self._lines)
 
     @property
     def _lines(self) -> list[dict[str, Any]]:
@@ -174,7 +160,7 @@ class Direction(Shareable):
         """Every feature with its interval and chance, as an Altair chart."""
         from faithscope.charts import estimates
 
-        told = {"measure": self.measure, "chance": 0.5, "n": self.n}
+        told = {"measure": self.measure, "chance": self.chance, "n": self.n}
         known = [(line["feature"], line | told) for line in self._lines if line["value"] is not None]
         if not known:
             raise BadInput("No named feature moves the output, so there is nothing to draw.")
@@ -202,9 +188,6 @@ class Direction(Shareable):
         interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         told = f"direction {told_share(self.value)}, {interval}, chance {self.chance:.2f}"
         return f"{told}; {words[self.above_chance]}; {rest}"
-
-    def __str__(self) -> str:
-        return in_lines(self._line, self.notes)
 
     def _tables(self) -> Iterable[Table]:
         lines = []
@@ -240,18 +223,16 @@ class _Moved:
         weight, up = self.units.weight[self.rows] * of, self.signed > 0
         kinds: dict[str, Any] = {"right": self.clear & up, "wrong": self.clear & ~up, "tiny": ~self.clear & ~self.ties}
         shares = (kinds | {"ties": self.ties, "move": self.signed}).items()
-        told = {name: float(weight @ each / weight.sum()) for name, each in shares}
-        part, whole = (
-            self.units.sums(sums(self.rows, 1.0 * of * each, self.sample.n)) for each in (kinds["right"], self.clear)
-        )
-        ends: tuple[float | None, ...] = (None, None, None)
-        if whole.any():
-            value, apart, margin = float(part.sum() / whole.sum()), self.units.without_each(part, whole), 1.0
-            if apart is not None:
-                good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
-                margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=1.0, lean=0.0).below
-            ends = value, max(0.0, value - margin), min(1.0, value + margin)
-        return {"pairs": int(of.sum()), **told, **dict(zip(("value", "low", "high"), ends, strict=True))}
+        line = {"pairs": int(of.sum())} | {name: float(weight @ each / weight.sum()) for name, each in shares}
+        sides = (sums(self.rows, 1.0 * of * each, self.sample.n) for each in (kinds["right"], self.clear))
+        part, whole = map(self.units.sums, sides)
+        if not whole.any():
+            return line | dict.fromkeys(("value", "low", "high"))
+        value, apart = float(part.sum() / whole.sum()), self.units.without_each(part, whole)
+        known = None if apart is None else LeftOutDeviations(apart, apart)
+        good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
+        margin = margins(known, good, confidence, lean=0.0).below
+        return line | {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
 
 
 @in_memory("measure fewer rows, or fewer draws, fs.Perturbed(X_train, draws=20)")
@@ -319,7 +300,14 @@ def direction(
     >>> found.value, found.flipped
     (0.0, True)
     """
-    given = _signed(as_explanations(importances))
+    given = as_explanations(importances)
+    if not isinstance(given, Importances) or isinstance(given, Rankings):
+        raise WrongType(f"direction asks for signs of features, which importances have; got {given.kind}.")
+    if given.shape is not None:
+        raise BadInput(
+            f"direction redraws features of a table, and these are maps of shape {given.shape}: pass importances of "
+            "columns."
+        )
     chosen = Perturbed(X) if population is None else to_population(population)
     if not isinstance(chosen, Perturbed | Product):
         raise BadInput(
@@ -328,17 +316,17 @@ def direction(
         )
     if chosen.X_train is None:
         raise BadInput("Perturbed draws from training rows: pass Perturbed(X_train).")
-    same_length(importances=len(given), X=rows_of(X))
     if not is_real(tiny) or not 0 <= tiny < 1:
         raise BadInput(f"tiny must be a number from 0 to 1, such as 0.001; got {tiny!r}.")
     check_share(confidence, "confidence")
     wanted = Wanted.of(class_index, None, None).class_index
     most = check_whole(_USUAL if k is None else k, "k, the number of features that importances name,")
-    zeros = np.zeros(len(given), np.int64)  # there are no predictions
-    sample = Sample.checked(given, zeros, X, weights, clusters, row_labels={"explanations": given}).counted()
+    sample = Sample.checked(given, None, X, weights, clusters).counted()
     named, source = named_features(sample.explanations, most), SourceRows.of(chosen.X_train, sample.X)
-    if named is None or named.signs is None or not len(named.rows):
+    if named is None or not len(named.rows):
         raise BadInput("No row names a feature: all importances are 0.")
+    if named.signs is None:
+        raise BadInput(f"{given.form} left no signs: pass the importances themselves, or fs.SignOfTop(k) of them.")
     ask, own, labels = _outputs(model, source)
     column, output, told = _targets(given, named, source, own, labels, wanted)
     scale = 1.0
@@ -369,20 +357,6 @@ def direction(
     )
 
 
-def _signed(kind: Any) -> Importances:
-    """Importances with signs; raises for other kinds."""
-    if not isinstance(kind, Importances) or isinstance(kind, Rankings):
-        raise WrongType(f"direction asks for signs of features, which importances have; got {kind.kind}.")
-    if kind.shape is not None:
-        raise BadInput(
-            f"direction redraws features of a table, and these are maps of shape {kind.shape}: pass importances of "
-            "columns."
-        )
-    if len(kind) and (parts := named_features(kind.take(slice(0, 1)), 1)) is not None and parts.signs is None:
-        raise BadInput(f"{kind.form} left no signs: pass the importances themselves, or fs.SignOfTop(k) of them.")
-    return kind
-
-
 Ask = Callable[[Any], Floats]
 
 
@@ -391,15 +365,15 @@ def _outputs(model: Any, source: SourceRows) -> tuple[Ask, Floats, list[str] | N
 
     If they are probabilities, also the labels that the model says, which may be none; else None.
     """
-    owner = owner_of(model) if classifier_name(model) else model
-    numbers, has_chances = regressor_name(model) is not None, callable(getattr(owner, "predict_proba", None))
-    if classifier_name(owner) and not has_chances:
+    owner = owner_of(model) if Model(model).kind == "classifier" else model
+    numbers, has_chances = Model(model).kind == "regressor", callable(getattr(owner, "predict_proba", None))
+    if Model(owner).kind == "classifier" and not has_chances:
         raise WrongType(
             f"{type(owner).__name__} has no predict_proba, and its labels do not move by degrees: pass a function of "
             "its outputs, such as model.decision_function."
         )
-    function = probability_function(owner) if has_chances and not numbers else number_function(owner)
-    if function is None or isinstance(owner, type):
+    function = Model(owner).find("probabilities" if has_chances and not numbers else "numbers")
+    if function is None:
         raise WrongType(
             "direction asks the model about rows in which it redraws a feature: pass the model itself, or a function "
             f"from rows to probabilities; got {type(model).__name__}."
@@ -434,17 +408,14 @@ def _targets(
     width, many, features = len(source.names), own.shape[1], len(named.names)
     titles = [_CLASS.split(name) for name in given.names or ()]
     of_classes = [title[1] for title in titles if len(title) == 2]
-    if not titles and features == many * width > width:
-        of_classes = [str(output) for output in range(many) for _ in range(width)]
     if titles and is_frame(source.X):
-        known = {name: place for place, name in enumerate(source.names)}
-        strange = next((title[0] for title in titles if title[0] not in known), None)
+        strange = next((title[0] for title in titles if title[0] not in source.names), None)
         if strange is not None:
             raise BadInput(
                 f"Importances are of {strange!r}, which is no column of X: pass importances of the columns that the "
                 f"model takes. {hint(strange, source.names)}"
             )
-        columns = np.array([known[title[0]] for title in titles], np.int64)
+        columns = np.array([source.names.index(title[0]) for title in titles])
     elif features % width:
         raise BadInput(
             f"Importances have {features} features and X has {width} columns: pass importances of the columns that "
@@ -452,6 +423,8 @@ def _targets(
         )
     else:
         columns = np.arange(features) % width
+        if not titles and features == many * width > width:
+            of_classes = [str(place // width) for place in range(features)]
     column = columns[named.features]
     if len(of_classes) == features:
         if class_index is not None:
@@ -495,7 +468,14 @@ def _moves(
     """
     moves, noise, largest = np.zeros((3, len(rows)))
     for j in np.unique(column).tolist():
-        values, share, exact = _other_values(source.columns[j][: source.train], draws)
+        other = source.columns[j][: source.train]
+        numeric = other.dtype.kind in "biuf"
+        codes = np.unique(other, return_inverse=True)[1] if numeric else group([other.astype(object)])[0]
+        order, exact = np.argsort(codes, kind="stable"), codes.max() < draws  # whether these are all values there are
+        if not exact:
+            order = order[((np.arange(draws) + 0.5) * (len(order) / draws)).astype(np.int64)]
+        _, first, times = np.unique(codes[order], return_index=True, return_counts=True)
+        values, share = order[first], times / len(order)
         pairs = np.flatnonzero(column == j)
         step = max(1, _NUMBERS // (len(values) * len(source.names)))
         for part in np.split(pairs, range(step, len(pairs), step)):
@@ -508,16 +488,3 @@ def _moves(
             if not exact:
                 noise[part] = np.sqrt((np.diff(answers, axis=1) ** 2).sum(axis=1) / 2) / draws
     return moves, noise, largest
-
-
-def _other_values(column: Array, draws: int) -> tuple[Ints, Floats, bool]:
-    """Positions of values of a column in their order, the share of each, and whether these are all values there are."""
-    if column.dtype.kind in "biuf":
-        codes = np.unique(column, return_inverse=True)[1]
-    else:
-        codes = group([column.astype(object)])[0]
-    order, exact = np.argsort(codes, kind="stable"), bool(codes.max() < draws)
-    if not exact:
-        order = order[((np.arange(draws) + 0.5) * (len(order) / draws)).astype(np.int64)]
-    _, first, rows = np.unique(codes[order], return_index=True, return_counts=True)
-    return order[first], rows / len(order), exact

@@ -4,7 +4,7 @@ The gap between rows given an explanation and other rows that it covers, with it
 whether both get the same predictions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -16,23 +16,22 @@ from faithscope.counting.compared import LabelCells
 from faithscope.counting.counted import Encoded
 from faithscope.counting.coverage import encoded
 from faithscope.errors import NotScoped
-from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import refuse_spread
 from faithscope.measures.intervals.local import log_choose
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
+from faithscope.measures.means import Answer
 from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import number
-from faithscope.notes import Notes
 from faithscope.relations import Relation, check_rows, says_where, to_relation
 from faithscope.rounding import down, in_brackets, up
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
-from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -77,11 +76,10 @@ class ChoiceTests(NamedTuple):
                 return np.bincount(which, column, minlength=distinct)
 
             given, others, first_given, first_others = (total(column).astype(np.int64) for column in tables[2:])
-            one, other = _shares(tables)
-            distance, seen = total(np.abs(one - other)) / 2, tables.first_given + tables.first_others
-            labels, least = total(seen > 0), np.ones(distinct)
-            alone = fisher(tables.first_given, first_given[which], seen, (first_given + first_others)[which])
-            np.minimum.at(least, which, alone)
+            distance = total(np.abs(np.subtract(*_shares(tables)))) / 2
+            seen, least = tables.first_given + tables.first_others, np.ones(distinct)
+            labels, rows = total(seen > 0), (first_given + first_others)[which]
+            np.minimum.at(least, which, fisher(tables.first_given, first_given[which], seen, rows))
             # With two labels both tables are the same one; beyond, the least of several is corrected by Bonferroni.
             p = np.minimum(1.0, least * np.where(labels > 2, labels, 1))
         else:
@@ -109,9 +107,8 @@ def fisher(seen: Ints, drawn: Ints, marked: Ints, rows: Ints) -> Floats:
     low, high = np.maximum(0, drawn + marked - rows), np.minimum(drawn, marked)
     sizes = high - low + 1
     if len(seen) > 1 and sizes.sum() > _ENTRIES:  # one half after the other
-        halves = slice(len(seen) // 2), slice(len(seen) // 2, None)
-        columns = (seen, drawn, marked, rows)
-        return np.concatenate([fisher(*(column[half] for column in columns)) for half in halves])
+        halves = zip(*(np.array_split(column, 2) for column in (seen, drawn, marked, rows)), strict=True)
+        return np.concatenate([fisher(*half) for half in halves])
     table, begins = np.repeat(np.arange(len(seen)), sizes), np.cumsum(sizes) - sizes
     outcome = np.arange(len(table)) - begins[table] + low[table]
     likely = log_choose(marked[table], outcome) + log_choose((rows - marked)[table], drawn[table] - outcome)
@@ -132,8 +129,8 @@ def adjust(p: Floats) -> Floats:
     return np.minimum.accumulate(scaled[::-1])[::-1]
 
 
-@dataclass(frozen=True, repr=False)
-class Encoding(Shareable):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Encoding(Answer):
     """Whether the choice of an explanation says more about the prediction than the explanation itself.
 
     An explanation that says where it applies is compared with itself: the predictions of the rows that were *given* it,
@@ -177,28 +174,18 @@ class Encoding(Shareable):
     (1.0, True, [1.0, 1.0])
     """
 
-    value: float | None
-    low: float
-    high: float
-    confidence: float
+    value: float | None  # type: ignore[assignment]
     unverifiable: float
     alone: float
     exclusive: float
-    n: int
     distinct: int
     tested: int
     flagged: int
     encodes: bool | None
     _encoded: Encoded = field(repr=False, compare=False)
     _tests: ChoiceTests = field(repr=False, compare=False)
-    notes: Notes = ()
     agreement: Agreement = field(default_factory=Same)
     method: str = "jackknife"
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The pair (low, high)."""
-        return self.low, self.high
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that can be tested, strongest first; only the first k if k is given.
@@ -221,13 +208,13 @@ class Encoding(Shareable):
             # Of labels whose shares differ as much, the commonest of those given it.
             order = np.lexsort((cells.given, np.abs(one - other).round(9), cells.explanation))
             top = order[np.searchsorted(cells.explanation, which, side="right") - 1]
-            told: dict[str, Any] = {"label": [self._encoded.labels[j] for j in cells.label[top].tolist()]}
+            told: dict[str, Any] = {"label": [self._encoded.counts.labels[j] for j in cells.label[top].tolist()]}
             told |= {"given_share": one[top], "covered_share": other[top], "total_variation": first.distance}
         else:
             told = {"given_mean": cells.given_mean[which], "covered_mean": cells.others_mean[which]}
             told |= {"distance": first.distance}
         return {
-            "explanation": [self._encoded.explanations.describe(int(number)) for number in which],
+            "explanation": [self._encoded.counts.explanations.describe(int(number)) for number in which],
             "n": first.given,
             "others": first.others,
             **told,
@@ -276,8 +263,8 @@ class Encoding(Shareable):
 the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
         """
         many = f"{self.flagged:,} of {several(self.tested, 'explanation', 'explanations')}"
-        if self.value is None or self.encodes is None:
-            if self.alone or self._encoded.missed:
+        if self.encodes is None:
+            if self.alone or self._encoded.counts.missed.any():
                 return "Cannot tell: no explanation was given to several rows and covers others besides."
             return "Nothing is encoded in the choice of an explanation: none covers a row that was given another."
         ends = f"{100 * self.confidence:g}% interval {down(self.low)} to {up(self.high)}"
@@ -291,11 +278,11 @@ the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
             return f"The choice of an explanation says more than it does, although no single one shows it ({gap})."
         line = {name: column[0] for name, column in self._columns(1).items()}
         if self.agreement.of_numbers:
-            given, others = (told_number(float(line[name])) for name in ("given_mean", "covered_mean"))
-            get, do = f"the mean prediction is {given}", f"it is {others}"
+            get = f"the mean prediction is {told_number(float(line['given_mean']))}"
+            do = f"it is {told_number(float(line['covered_mean']))}"
         else:
-            given, others = (_percent(line[name]) for name in ("given_share", "covered_share"))
-            get, do = f"{given} get {visible(repr(line['label']))}", f"{others} do"
+            get = f"{_percent(line['given_share'])} get {visible(repr(line['label']))}"
+            do = f"{_percent(line['covered_share'])} do"
         return (
             "The choice of this explanation says more than it does: of the "
             f"{several(int(line['n']), 'row', 'rows')} given `{visible(str(line['explanation']))}`, {get}; of the "
@@ -321,13 +308,6 @@ def _percent(share: float) -> str:
     if 0 < share < 0.005:
         return "under 1%"
     return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
-
-
-def encoding_columns(encodings: Mapping[str, Encoding]) -> dict[str, list[Any]]:
-    """The columns of several results, one line per explainer."""
-    names = Encoding._NUMBERS
-    lines = {name: [getattr(encoding, name) for encoding in encodings.values()] for name in names}
-    return {"explainer": list(encodings), **lines}
 
 
 @takes_log(FEWER)
@@ -391,11 +371,12 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     wrong, (counted, relation) = check_confidence(confidence), scoped(sample, relation, "encoding")
     read, notes = encoded(counted, relation), counted.all_notes
     sums, tests, without = read.sums, ChoiceTests.of(read), read.sums.without
+    missed = int(read.counts.missed.sum())
     value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))
     middle, off, reach = value or 0.0, Margins(2.0, 2.0), 0.0 if without is None else without.reach
-    if value is not None and without is not None and not np.isnan(without.value[without.rows > 0]).any():
-        apart = Deviations.of(without.value, without.rows)
-        good = read.effective_n * sums.tested / sums.total
+    if value is not None and without is not None and not np.isnan(without.value).any():
+        apart = Deviations.of(without.value)
+        good = read.counts.effective_n * sums.tested / sums.total
         off = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=reach)
     encodes = None
     if len(tests.p):
@@ -403,23 +384,23 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     remarks = {
         "tests of single explanations take one row per cluster and explanation": counted.clusters is not None,
         "tests of single explanations count every row once": counted.clusters is None and counted.weights is not None,
-        several(read.missed, "row is not covered by its", "rows are not covered by their")
-        + " own explanation, and count among the rows given it: that alone can make both differ": read.missed,
+        several(missed, "row is not covered by its", "rows are not covered by their")
+        + " own explanation, and count among the rows given it: that alone can make both differ": missed,
         f"the comparisons of {reach:,.0f} rows lean on one other row, which makes the interval wide": reach
         >= max(2.0, _MANY_LEAN * sums.tested),
     }
     notes = (*notes, *(remark for remark, holds in remarks.items() if holds))
     alone, exclusive = (min(1.0, part / sums.total) for part in (sums.alone, sums.exclusive))
     return Encoding(
-        value,
-        max(-1.0, middle - off.below),
-        min(1.0, middle + off.below),
-        confidence,
-        min(1.0, alone + exclusive),
-        alone,
-        exclusive,
-        read.n,
-        len(read.both),
+        value=value,
+        low=max(-1.0, middle - off.below),
+        high=min(1.0, middle + off.below),
+        confidence=confidence,
+        unverifiable=min(1.0, alone + exclusive),
+        alone=alone,
+        exclusive=exclusive,
+        n=read.counts.n,
+        distinct=len(read.both),
         tested=len(tests.p),
         flagged=int(np.sum(tests.adjusted <= wrong)),
         encodes=encodes,
@@ -434,14 +415,10 @@ def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relatio
     """The rows that count, and the relation; refuses what the measure is undefined for."""
     refuse_spread(sample.agreement, measure)
     if not says_where(sample.explanations, relation):
-        raise NotScoped(not_scoped(sample.explanations, measure))
+        raise NotScoped(
+            f"These are {sample.explanations.kind}, which do not say where they apply, so {measure} is undefined: pass "
+            "relation=, a function applies(X, explanation) that gives a mask of rows; of prototypes, pass "
+            "Prototypes(indices, points)."
+        )
     counted = sample.counted().evenly()
     return counted, to_relation(relation, counted.explanations)
-
-
-def not_scoped(explanations: Explanations, measure: str = "encoding") -> str:
-    """Why a measure is undefined, and what to do."""
-    return (
-        f"These are {explanations.kind}, which do not say where they apply, so {measure} is undefined: pass relation=, "
-        "a function applies(X, explanation) that gives a mask of rows; of prototypes, pass Prototypes(indices, points)."
-    )

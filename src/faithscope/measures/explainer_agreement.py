@@ -4,9 +4,10 @@ An explanation that is compared for equality names one feature, itself; so one s
 two explainers say the same, how many features they share with or without their signs, and both by chance.
 """
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import combinations, takewhile
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import by_name, check_share, check_whole, check_word, same_length, text_names
 from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.margins import Deviations, IndependentUnits, Share, check_confidence
-from faithscope.measures.means import mean_share
+from faithscope.measures.means import by_chance, mean_share
 from faithscope.measures.named_features import NamedFeatures, matched, named_features, shared, shared_elsewhere
 from faithscope.measures.repeatability import in_the_form_of, read
 from faithscope.measures.telling import in_clusters
@@ -41,7 +42,7 @@ from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
+from faithscope.sinks.card import Cell, Table
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -61,7 +62,7 @@ _WORDS = {
     "feature_chance": "share of the named features that both name, by chance",
     "sign_agreement": "share of the named features that both name with the same sign",
 }
-_SHOWN = ("same", "chance", "kappa", "features", "by chance", "signs")
+_SHOWN = ("the same", "by chance", "kappa", "features in common", "by chance", "with one sign")
 
 
 @dataclass(frozen=True)
@@ -108,11 +109,8 @@ class PairAgreement:
         line: dict[str, Any] = {}
         for name in ("a", "b", *_WORDS, "n"):
             number = getattr(self, name)
-            line |= (
-                {name: number.value, f"{name}_low": number.low, f"{name}_high": number.high}
-                if isinstance(number, Share)
-                else {name: number}
-            )
+            names = (name, f"{name}_low", f"{name}_high")
+            line |= dict(zip(names, number, strict=True)) if isinstance(number, Share) else {name: number}
         return line
 
     def _line(self) -> str:
@@ -124,10 +122,10 @@ class PairAgreement:
         return line + ("" if self.kappa is None else f", kappa {_told(self.kappa)}")
 
 
-def _told(number: Share | float | None, digits: int = 2) -> str:
+def _told(number: Share | float | None, digits: int = 2) -> Cell:
     if isinstance(number, Share):
-        return f"{number.value:.{digits}f} {in_brackets(number.low, number.high, digits)}"
-    return "–" if number is None else f"{number:.{digits}f}"
+        return Cell(f"{number.value:.{digits}f} {in_brackets(number.low, number.high, digits)}", number.value)
+    return Cell("–" if number is None else f"{number:.{digits}f}", number)
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,12 +167,10 @@ class ExplainerAgreement(Shareable):
 
     def pair(self, a: str, b: str) -> PairAgreement:
         """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
-        chosen = [pair for pair in self.pairs if (pair.a, pair.b) in ((a, b), (b, a))]
-        if not chosen:
-            raise UnknownName(
-                f"{a!r} and {b!r} are no two of these explainers: {', '.join(map(repr, self.explainers))}."
-            )
-        return chosen[0]
+        for pair in self.pairs:
+            if isinstance(a, str) and isinstance(b, str) and {pair.a, pair.b} == {a, b}:
+                return pair
+        raise UnknownName(f"{a!r} and {b!r} are no two of these explainers: {', '.join(map(repr, self.explainers))}.")
 
     def table(self) -> "pd.DataFrame":
         """One line per pair: all measures with their intervals; empty cells for what cannot be told."""
@@ -199,8 +195,8 @@ class ExplainerAgreement(Shareable):
     def _square(self, measure: str) -> list[list[float | None]]:
         """One measure of every two explainers; None on the diagonal and for what cannot be told."""
         check_word(measure, "measure", _WORDS)
-        values = {frozenset((pair.a, pair.b)): pair.columns()[measure] for pair in self.pairs}
-        return [[values.get(frozenset((a, b))) for b in self.explainers] for a in self.explainers]
+        names = self.explainers
+        return [[None if a == b else self.pair(a, b).columns()[measure] for b in names] for a in names]
 
     def plot(self, measure: str = "same") -> Any:
         """One measure of every two explainers as a heat map, an Altair chart; see `matrix`."""
@@ -221,13 +217,13 @@ class ExplainerAgreement(Shareable):
             spans += [f"{word} {values[0]:.2f} to {values[-1]:.2f}"] if values else []
         return f"{len(self.pairs)} pairs of explainers, {several(self.n, 'row', 'rows')}: {', '.join(spans)}"
 
-    def _tables(self) -> Iterable[Table]:
+    def _tables(self) -> list[Table]:
         lines = tuple(
             (visible(p.a), visible(p.b), *(_told(getattr(p, name), 3) for name in _WORDS)) for p in self.pairs
         )
         rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}"
         below = f"{rows}, {100 * self.confidence:g}% intervals, each by itself"
-        return [Table(("explainer", "and", *_SHOWN), lines, 2, caption=below)]
+        return [Table(("first", "second", *_SHOWN), lines, 2, caption=below)]
 
     def _told_notes(self) -> Iterable[str]:
         return [*self.notes, *(f"{pair.a} and {pair.b}: {note}" for pair in self.pairs for note in pair.notes)]
@@ -289,11 +285,10 @@ def explainer_agreement(
             f"{type(explanations).__name__}."
         )
     raw = {name: read(f"Explanations of {visible(name)!r}", given) for name, given in text_names(explanations).items()}
+    _refuse_alone(raw)
     labels = {f"explanations of {visible(name)}": each for name, each in raw.items()}
     same_length(**{name: len(each) for name, each in labels.items()})
-    first = next(iter(raw.values()))
-    zeros = np.zeros(len(first), np.int64)  # there are no predictions
-    rows = Sample.checked(first, zeros, None, weights, clusters, row_labels={"explanations": first})
+    rows = Sample.checked(next(iter(raw.values())), None, None, weights, clusters)
     return measure_agreement(rows.noting(same_rows(**labels)), raw, discretizer, k, confidence)
 
 
@@ -301,28 +296,27 @@ def measure_agreement(
     rows: Sample, raw: Named, discretizer: Any, k: int | None, confidence: float
 ) -> ExplainerAgreement:
     """The agreement of every two explainers on the rows of a sample, whose notes are told."""
-    if len(raw) < 2:
-        raise BadInput(f"Agreement takes at least two explainers; got {len(raw)}.")
+    _refuse_alone(raw)
     counted = rows.counted()
     if counted is not rows:
         raw = {name: each.take(np.flatnonzero(rows.weight)) for name, each in raw.items()}
-    counted, explainers = _at_granularity(counted, raw, discretizer)
-    kept = [[0, *(step.k for step in steps(each.chosen) if isinstance(step, _KEEPING))][-1] for each in explainers]
+    counted, given, chosen = _at_granularity(counted, raw, discretizer)
+    kept = [[0, *(step.k for step in steps(each) if isinstance(step, _KEEPING))][-1] for each in chosen.values()]
     k = check_whole(max(kept) or _USUAL.k if k is None else k, "k, the number of features that importances name,")
     check_share(confidence, "confidence")
     units = IndependentUnits.of(counted)
-    named = [(each, named_features(each.naming, k)) for each in explainers]
-    pairs = tuple(_pair(*a, *b, units, confidence) for a, b in combinations(named, 2))
+    explainers = [_Compared.of(name, given[name], chosen[name], k) for name in raw]
+    pairs = tuple(_pair(*both, units, confidence) for both in combinations(explainers, 2))
     if all(pair.same is None and pair.feature_agreement is None for pair in pairs):
         reason = pairs[0].notes[0].rstrip(".")
         raise BadInput(f"No two of these explainers can be compared; {pairs[0].a!r} and {pairs[0].b!r}: {reason}.")
-    widths = [each.naming.values.shape[1] for each in explainers if isinstance(each.naming, Importances)]
-    if widths and min(widths) <= k:
-        features = several(min(widths), "feature", "features")
+    width = min(each.width for each in explainers)
+    if width <= k:
+        features = several(width, "feature", "features")
         told = f"k={k} names all of {features} that are not 0, so feature agreement says little: pass a smaller k"
         counted = counted.noting((told,))
     return ExplainerAgreement(
-        explainers={each.name: repr(Original() if each.chosen is None else each.chosen) for each in explainers},
+        explainers={name: repr(Original() if each is None else each) for name, each in chosen.items()},
         pairs=pairs,
         n=counted.n,
         clusters=None if counted.clusters is None else len(units.mass),
@@ -332,29 +326,34 @@ def measure_agreement(
     )
 
 
+def _refuse_alone(raw: Named) -> None:
+    if len(raw) < 2:
+        raise BadInput(f"Agreement takes at least two explainers; got {len(raw)}.")
+
+
 class _Compared(NamedTuple):
-    """One explainer: its explanations as they are compared for equality, and those that its features are read from."""
+    """One explainer: its explanations as they are compared for equality, and the features that they name."""
 
     name: str
     explanations: Explanations
-    naming: Explanations  # not discretized, but for sums of features
+    named: NamedFeatures | None
+    width: int  # how many features importances have; others may have any number
     chosen: Any  # its discretizer, None for none
 
     @classmethod
-    def of(cls, name: str, raw: Explanations, chosen: Any) -> "_Compared":
-        """An explainer by a discretizer."""
-        coarse, naming, parts = discretize(raw, chosen), raw, steps(chosen)
-        sums = list(takewhile(lambda step: isinstance(step, Grouped | Pool), parts))
-        for step in sums:
-            naming = discretize(naming, step)
-        if sums:  # sums of one-hot features are comparable with others
-            naming = naming._with(form="")
-            coarse = coarse._with(form=" | ".join(map(repr, parts[len(sums) :])))
-        return cls(name, coarse, naming, chosen)
+    def of(cls, name: str, raw: Explanations, chosen: Any, k: int) -> "_Compared":
+        """An explainer by a discretizer, of which only sums of features change which are named."""
+        coarse, naming, rest = discretize(raw, chosen), raw, steps(chosen)
+        while rest and isinstance(rest[0], Grouped | Pool):
+            naming, rest = discretize(naming, rest[0]), rest[1:]
+        if naming is not raw:  # sums of one-hot features are comparable with others
+            naming, coarse = naming._with(form=""), coarse._with(form=" | ".join(map(repr, rest)))
+        width = naming.values.shape[1] if isinstance(naming, Importances) else sys.maxsize
+        return cls(name, coarse, named_features(naming, k), width, chosen)
 
 
-def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample, list[_Compared]]:
-    """The rows to compare on, and all explainers by the discretizers that a caller chose.
+def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample, Named, Mapping[str, Any]]:
+    """The rows to compare on, their explanations, and the discretizers that a caller chose.
 
     One discretizer for all that take it, one by name, or none: then importances are compared by ``SignOfTop(5)``, since
     sixteen decimals are never the same. Features are in the order of the first importances with names, so that ties are
@@ -381,8 +380,7 @@ def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample,
         chosen = {name: None if why else one for name, why in reasons.items()}
         told = "{} is compared as it is, since {!r} does not take its explanations"
         notes += [told.format(name, one) for name, why in reasons.items() if why]
-    rows, given, known = rows.learned(chosen, raw)
-    return rows.noting(tuple(notes)), [_Compared.of(name, given[name], known[name]) for name in raw]
+    return rows.noting(tuple(notes)).learned(chosen, raw)
 
 
 def refusal(discretizer: Any, explanations: Explanations) -> Any:
@@ -399,9 +397,7 @@ def refusal(discretizer: Any, explanations: Explanations) -> Any:
 
 def _pair(
     a: _Compared,
-    named_a: NamedFeatures | None,
     b: _Compared,
-    named_b: NamedFeatures | None,
     units: IndependentUnits,
     confidence: float,
 ) -> PairAgreement:
@@ -419,24 +415,18 @@ def _pair(
             why = f"{a.chosen} and {b.chosen} cannot give the same: pass one discretizer for both"
         notes.append(why)
     try:
-        if named_a is None or named_b is None:
+        if a.named is None or b.named is None:
             raise Incompatible("not both name features, so features cannot be compared either")
-        named_b, alike, unmatched = matched(named_a, named_b)
-        own = shared(named_a, named_b)
+        named, alike, unmatched = matched(a.named, b.named)
+        own = shared(a.named, named)
         told["feature_agreement"] = mean_share(own, units, confidence)[0]
-        told["feature_chance"] = _chance(shared_elsewhere(named_a, named_b, own, units).sum(), units)
-        if alike and named_a.signs is not None and named_b.signs is not None:
-            told["sign_agreement"] = mean_share(shared(named_a.signed, named_b.signed), units, confidence)[0]
+        told["feature_chance"] = by_chance(shared_elsewhere(a.named, named, own, units).sum(), units)
+        if alike and a.named.signs is not None and named.signs is not None:
+            told["sign_agreement"] = mean_share(shared(a.named.signed, named.signed), units, confidence)[0]
         notes += unmatched
     except Incompatible as reason:
         notes += [] if "same" in told else [str(reason)]
     return PairAgreement(a.name, b.name, len(units.weight), **told, notes=tuple(notes))
-
-
-def _chance(pairs: float, units: IndependentUnits) -> float | None:
-    """What rows of different clusters share, ``Σ w_i w_j K_ij / Σ w_i w_j``; None if all rows are of one cluster."""
-    everything = units.mass @ (units.mass.sum() - units.mass)
-    return float(np.clip(pairs / everything, 0, 1)) if len(units.mass) > 1 else None
 
 
 def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> dict[str, Any]:
@@ -450,20 +440,18 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     own, mass = shared(first, second), units.mass
     same = mean_share(own, units, confidence, exact=True)[0]
     asked, answered = shared_elsewhere(first, second, own, units), shared_elsewhere(second, first, own, units)
-    chance = _chance(asked.sum(), units)
-    told = {"same": same, "chance": chance, "kappa": None}
+    chance = by_chance(asked.sum(), units)
+    told = {"same": same, "chance": chance}
     if chance is None or chance >= _CERTAIN:
         return told
     value = 1 - (1 - same.value) / (1 - chance)
     strangers = mass * (mass.sum() - mass)
     rest = strangers.sum() - 2 * strangers if len(mass) > 2 else np.nan
-    left = np.clip((asked.sum() - asked - answered) / rest, 0, 1)
-    if not (left < _CERTAIN).all():  # NaN too
-        return told | {"kappa": Share(value, min(-1.0, value), 1.0)}
-    sums, wrong = units.sums(own), check_confidence(confidence) / 2
-    left_out = 1 - (1 - (sums.sum() - sums) / (mass.sum() - mass)) / (1 - left)
-    spread = Deviations.of(left_out).margin(wrong)[0]
-    margin = max(spread, min(1.0, units.least(wrong)) / (1 - chance))
+    left, margin = np.clip((asked.sum() - asked - answered) / rest, 0, 1), np.inf
+    if (left < _CERTAIN).all():  # and none is NaN
+        sums, wrong = units.sums(own), check_confidence(confidence) / 2
+        left_out = 1 - (1 - (sums.sum() - sums) / (mass.sum() - mass)) / (1 - left)
+        margin = max(Deviations.of(left_out).margin(wrong)[0], min(1.0, units.least(wrong)) / (1 - chance))
     return told | {"kappa": Share(value, min(value, max(-1.0, value - margin)), min(1.0, value + margin))}
 
 

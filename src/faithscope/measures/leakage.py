@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from faithscope.discretizers import Discretize, to_discretizer
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
@@ -21,7 +19,7 @@ from faithscope.measures.estimate import Estimate, Method, to_interval
 from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Margins
 from faithscope.measures.means import mean_share
-from faithscope.measures.named_labels import named_labels, reported_rows
+from faithscope.measures.named_labels import named_labels
 from faithscope.measures.telling import OfEstimates, number
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
@@ -83,7 +81,10 @@ class Leakage(OfEstimates):
 
     def _tables(self) -> Iterable[Table]:
         words = tuple((visible(word), f"{n:,}") for word, n in self.words[:_SHOWN])
-        return [*super()._tables(), *([Table(("word", "reasons"), words)] if words else [])]
+        return [
+            *super()._tables(),
+            *([Table(("word", "reasons"), words, title="Words that name a label")] if words else []),
+        ]
 
     @property
     def _line(self) -> str:
@@ -154,7 +155,7 @@ def measure_leakage(
     odd = next((word for word in further if not isinstance(word, str) or not word.strip()), None)
     if odd is not None:
         raise WrongType(f"words must be texts that name a label; got {odd!r}.")
-    named = named_labels(sample, further)
+    named = named_labels(sample, discretizer, further)
     if not named.known.phrases:
         raise BadInput(
             "These labels are numbers or signs, which have no words that reasons could name: pass the names of the "
@@ -172,10 +173,8 @@ def measure_leakage(
     given, hidden = (measure_consistency(part, confidence, method) for part in parts)
     before = consistency_left_out("as given", given, parts[0].counted())
     difference = paired_difference(before, consistency_left_out("masked", hidden, parts[1].counted()), confidence)
-    rows, units = reported_rows(sample, discretizer), IndependentUnits.of(parts[0])
-    (_, own), counted = named.counted(rows, parts[0].weights)
-    naming = np.fromiter(map(bool, named.words[rows]), np.float64, len(rows))
-    (share, low, high), _ = mean_share(naming, units, given.confidence, exact=units.clusters is None)
+    units = IndependentUnits.of(parts[0])
+    (share, low, high), _ = mean_share(named.some, units, given.confidence, exact=units.clusters is None)
     if not share:
         # Others may name a label, if so few that the sample missed them. Consistency is the sum over explanations of
         # g = Σ_y p_y² / p, whose derivative by any p_y lies between -1 and 1: masking the labels of a share of reasons
@@ -183,8 +182,8 @@ def measure_leakage(
         apart = difference.apart
         apart = apart._replace(margins=_unseen_margins(units.good, apart.confidence))
         difference = replace(difference, apart=apart).at(apart.confidence)
-    shares = (share, low, high, own, given.confidence)
-    return Leakage(*shares, given, hidden, difference, tuple(counted), given.n)
+    shares = (share, low, high, units.mean(named.own), given.confidence)
+    return Leakage(*shares, given, hidden, difference, tuple(named.words), given.n)
 
 
 def _unseen_margins(good: float, confidence: float) -> Margins:

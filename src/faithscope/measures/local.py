@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from faithscope.agreements import Agreement, Same, Spread, to_agreement
-from faithscope.counting.clusters import Strangers
+from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.layout import divided
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.explanations import Explanations
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.arrays import is_frame, to_objects
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
@@ -63,7 +62,7 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     total, same = counts.per_explanation[codes], agreeing_by_cell(counts)[cells]
     met: Met = total - 1, same - counts.agreement.itself, None
     if sample.clusters is not None:
-        met = Strangers(replace(sample, weights=None)).met
+        met = Kinds.of(replace(sample, weights=None)).met
     measured = local_columns("consistency", counts, met, confidence)
     columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}
     if not counts.agreement.of_numbers:
@@ -98,7 +97,7 @@ class TogetherRows(NamedTuple):
     def of(cls, counts: Counts, sample: Sample) -> "TogetherRows":
         """Those of a sample, in the order of the counts."""
         codes = counts.locate(sample.explanations, sample.labels)[0]
-        others, agreeing, largest = Strangers(replace(sample, weights=None)).met
+        others, agreeing, largest = Kinds.of(replace(sample, weights=None)).met
         together = np.zeros(counts.distinct)
         together[codes] = largest
         return cls(together, divided(np.bincount(codes, agreeing), np.bincount(codes, others), np.nan))

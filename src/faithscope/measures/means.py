@@ -1,10 +1,41 @@
-"""The mean over rows of shares, with its interval: how often explanations name, decode, agree."""
+"""The mean over rows of shares, with its interval: how often explanations name, decode, agree; results made of one."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from faithscope.inputs.array_types import Floats
 from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Share
+from faithscope.notes import Notes
+from faithscope.sinks.lines import in_lines
+from faithscope.sinks.shareable import Shareable
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Answer(Shareable):
+    """A number with its interval: what results have in common that are not made of estimates."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    n: int
+    notes: Notes = ()
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The pair (low, high)."""
+        return self.low, self.high
+
+    def __str__(self) -> str:
+        return in_lines(self._line, self.notes)
+
+
+def by_chance(pairs: float, units: IndependentUnits) -> float | None:
+    """What rows of different clusters share, ``Σ w_i w_j K_ij / Σ w_i w_j``; None if all rows are of one cluster."""
+    everything = units.mass @ (units.mass.sum() - units.mass)
+    return float(np.clip(pairs / everything, 0, 1)) if len(units.mass) > 1 else None
 
 
 def mean_share(

@@ -19,6 +19,7 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.columns import default_names
 from faithscope.measures.intervals.margins import IndependentUnits
 from faithscope.notes import Notes
 
@@ -84,7 +85,7 @@ def named_features(explanations: Explanations, k: int) -> NamedFeatures | None:
     if last.startswith(CODES):
         marks = -np.abs(marks)  # reasons against
     rows, features = np.nonzero(marks)
-    names = explanations.names or tuple(f"x{j}" for j in range(values.shape[1]))
+    names = explanations.names or default_names(values.shape[1])
     signed = None if last.startswith(MARKS) else marks[rows, features]
     anonymous = explanations.names is None
     return NamedFeatures(len(values), names, rows, features, signed, anonymous)
@@ -96,7 +97,7 @@ def named_parts(given: Shared) -> NamedFeatures:
 
     if isinstance(given, Rules):
         names = given.features
-        parts = [{part.position for part in parts} - {-1} for parts in given.distinct]  # type: ignore[attr-defined]
+        parts = [{part.position for part in parts} - {-1} for parts in given.distinct]
     else:
         texts = [list(map(str, parts)) for parts in given.distinct]
         names = (
@@ -126,8 +127,8 @@ def matched(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures, bool, tu
     if a.anonymous and b.anonymous:
         raise Incompatible(f"{len(a.names)} and {len(b.names)} features without names cannot be matched: pass names")
     known_a, known_b = set(a.names), set(b.names)
-    for names, known in ((a.names, known_a), (b.names, known_b)):
-        if len(known) < len(names):
+    for names in (a.names, b.names):
+        if len(set(names)) < len(names):
             twice = max(names, key=names.count)
             raise Incompatible(f"two features are called {twice!r}, so features cannot be matched by name")
     if known_a and known_b and known_a.isdisjoint(known_b):

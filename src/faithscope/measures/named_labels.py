@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from faithscope.discretizers import Discretize, Discretizer, to_discretizer
 from faithscope.discretizers.reasons.words import LABEL, WordSequences, label_phrases
 from faithscope.explanations.reasons import Reasons, per_text
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_objects
 from faithscope.notes import Notes
 from faithscope.sample import Sample
@@ -76,46 +76,44 @@ class LabelWords:
         return hidden._with(index=reasons.index, remarks=reasons.remarks)
 
 
-@dataclass(frozen=True, eq=False)
-class NamedLabels:
-    """Which words that name a label each reason has.
+class NamedLabels(NamedTuple):
+    """Which reasons of the rows that are measured name a label.
 
     Attributes
     ----------
-    words : (n,) array of tuples of str
-        The words or phrases of labels in each reason, each once.
-    own : (n,) array of bool
-        Whether a reason has a word of the label that its own row was predicted.
     known : LabelWords
         All words and phrases that were looked for.
+    some, own : (n,) arrays
+        1 where a reason has a word of any label, and one of the label that its own row was predicted.
+    words : list of (str, int)
+        The words of labels with the number of reasons that have them, the commonest first; rows of weight 0 count
+        nowhere.
     """
 
-    words: Array
-    own: Bools
     known: LabelWords
-
-    def counted(self, rows: Ints, weights: Floats | None) -> tuple[tuple[float, float], list[tuple[str, int]]]:
-        """Of these rows, the shares of reasons, by weight, that name any label and their own; and the words by rows.
-
-        The commonest word comes first; rows of weight 0 count nowhere.
-        """
-        words, own = self.words[rows], self.own[rows]
-        weights = np.ones(len(rows)) if weights is None else weights
-        named = np.fromiter(map(bool, words), bool, len(words))
-        any_label, own_label = (float(weights[which].sum() / weights.sum()) for which in (named, own))
-        rows_of = Counter(word for each in words[weights > 0] for word in each)
-        return (any_label, own_label), sorted(rows_of.items(), key=lambda pair: (-pair[1], pair[0]))
+    some: Floats
+    own: Floats
+    words: list[tuple[str, int]]
 
 
-def named_labels(sample: Sample, further: Iterable[str] = ()) -> NamedLabels:
-    """The words of labels that reasons have; `further` are words besides those of the predictions."""
-    reasons = sample.explanations
+def named_labels(sample: Sample, discretizer: Discretize | None, further: Iterable[str] = ()) -> NamedLabels:
+    """The words of labels that reasons have; `further` are words besides those of the predictions.
+
+    Rows from which a discretizer learns are not measured.
+    """
+    reasons, chosen = sample.explanations, to_discretizer(discretizer)
     assert isinstance(reasons, Reasons)
     labels, place = ((), np.zeros(sample.n, np.int64)) if sample.agreement.of_numbers else sample.numbered_labels
     known = LabelWords.of(labels, further)
-    words, own = known.within(reasons), [frozenset(label_phrases([label])) for label in labels] or [frozenset()]
-    named = [not own[j].isdisjoint(has) for has, j in zip(words, place, strict=True)]
-    return NamedLabels(words, np.array(named, bool), known)
+    words, weight = known.within(reasons), sample.weight
+    if isinstance(chosen, Discretizer) and chosen.learns:
+        rows = sample.half_places(chosen.seed)[1]
+        words, place, weight = words[rows], place[rows], weight[rows]
+    own = [frozenset(label_phrases([label])) for label in labels] or [frozenset()]
+    mine = np.array([not own[j].isdisjoint(has) for has, j in zip(words, place, strict=True)], np.float64)
+    some = np.fromiter(map(bool, words), np.float64, len(words))
+    rows_of = Counter(word for each in words[weight > 0] for word in each)
+    return NamedLabels(known, some, mine, sorted(rows_of.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | None) -> Notes:
@@ -128,17 +126,10 @@ def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | N
     """
     if not isinstance(sample.explanations, Reasons):
         return ()
-    (share, _), words = named_labels(sample).counted(reported_rows(sample, discretizer), coarse.weights)
+    named, weight = named_labels(sample, discretizer), coarse.weight
+    share = weight @ named.some / weight.sum()
     beyond = getattr(to_discretizer(discretizer), "reads_beyond_text", False)
     told = f"{share:.0%}" if share >= 0.01 else f"{share:.2%}"
     advice = ", which their embeddings may know" if beyond else ": leakage() measures them with such words masked"
-    return (f"{told} of reasons name a label, such as {words[0][0]!r}{advice}",) if words else ()
-
-
-def reported_rows(sample: Sample, discretizer: Discretize | None) -> Ints:
-    """The rows of a sample that are measured: all, or those from which a discretizer does not learn."""
-    chosen = to_discretizer(discretizer)
-    if not getattr(chosen, "learns", False):
-        return np.arange(sample.n)
-    assert isinstance(chosen, Discretizer)
-    return sample.half_places(chosen.seed)[1]
+    such = (f"{told} of reasons name a label, such as {word!r}{advice}" for word, _ in named.words[:1])
+    return tuple(such)

@@ -3,13 +3,12 @@
 from collections.abc import Collection
 from typing import Any, overload
 
-import numpy as np
-
-from faithscope.counting.counted import NecessityCounts
+from faithscope.counting.counted import Coverage
 from faithscope.counting.coverage import ask_groups, count_necessity
 from faithscope.measures.comparing.beside import Side, Sides, by_prediction_notes
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
+from faithscope.measures.covered import coverage_estimate
 from faithscope.measures.encoding import scoped
 from faithscope.measures.estimate import (
     NECESSITY,
@@ -17,11 +16,9 @@ from faithscope.measures.estimate import (
     Method,
     noted,
     refuse_unproven,
-    to_estimate,
     to_interval,
 )
-from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
-from faithscope.measures.sufficiency import FEWER, Scoping, asked_about_all, coverage_notes
+from faithscope.measures.sufficiency import FEWER, Scoping, asked_about_all
 from faithscope.relations import check_rows
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
@@ -124,29 +121,30 @@ def necessity(
     return measure_necessity(sample, how)
 
 
-def measure_necessity(sample: Sample, how: Scoping, known: NecessityCounts | None = None) -> Estimate:
+def measure_necessity(sample: Sample, how: Scoping, known: Coverage | None = None) -> Estimate:
     """The necessity of a sample, of which it may be `known` whom explanations reach."""
 
-    def measure(part: Sample) -> Estimate:
-        return necessity_estimate(reached(part, how.relation), how)
+    def measure(part: Sample, known: Coverage | None = None) -> Estimate:
+        counts = known or reached(part, how.relation)
+        return coverage_estimate(counts, NECESSITY, how.confidence, "jackknife", unseen=how.unseen)
 
-    counted = sample.counted()
-    found = measure(sample) if known is None else necessity_estimate(known, how)
+    counted, found = sample.counted(), measure(sample, known)
     return settled(noted(found, counted.all_notes), counted.evenly(), measure)
 
 
 def necessity_beside(sample: Sample, how: Scoping) -> Sides:
     """The necessity of the groups of ``sample.askers``: of all rows with a prediction, those that they cover."""
     counted, chosen = scoped(sample, how.relation, "necessity")
-    asking = ask_groups(counted, chosen, recall=True)
+    tally = ask_groups(counted, chosen, recall=True)
     notes = (*by_prediction_notes(counted), *counted.all_notes)
 
     def measure(groups: Collection[int]) -> Side:
-        assert asking is not None
-        known = asking.necessity(groups)
-        return Side(noted(necessity_estimate(known, how), notes), known.terms.left_out, asking.good(groups))
+        assert tally is not None
+        known = tally.asking(groups)
+        found = coverage_estimate(known, NECESSITY, how.confidence, "jackknife", unseen=how.unseen)
+        return Side.of(known, found, notes)
 
-    beside = None if asking is None else Sides(notes, how.confidence, measure=measure)
+    beside = None if tally is None else Sides(notes, how.confidence, measure=measure)
     return asked_about_all(beside, "Necessity")
 
 
@@ -157,20 +155,6 @@ def necessity_by(sample: Sample, groups: Any, how: Scoping) -> Populations:
     )
 
 
-def reached(sample: Sample, relation: Any = None) -> NecessityCounts:
+def reached(sample: Sample, relation: Any = None) -> Coverage:
     """What necessity reads of a sample."""
     return count_necessity(*scoped(sample, relation, "necessity"))
-
-
-def necessity_estimate(known: NecessityCounts, how: Scoping) -> Estimate:
-    """An estimate from what was counted; chance is tested by a jackknife of the measure less chance."""
-    counts, terms, left_out = known.counts, known.terms, None
-    if terms.left_out is not None:
-        chance = terms.chance_left_out if len(counts.labels) > 1 else None
-        left_out = LeftOutDeviations.of(terms.left_out, chance)
-    missed = [UnseenRows(known.others, np.ones(counts.n))] if how.unseen and known.others is not None else ()
-    found = margins(left_out, counts.effective_n, how.confidence, unseen=missed)
-    told = coverage_notes(counts, known.idle)
-    return to_estimate(
-        counts, terms.sums, found, NECESSITY, how.confidence, notes=told, shuffled=False, chance=terms.chance
-    )

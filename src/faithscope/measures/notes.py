@@ -14,10 +14,10 @@ from faithscope.explanations.codes import Codes
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.grouping import group
+from faithscope.inputs.labels import SETS, are_sets
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.repeats import LARGEST, odd_occurrence
 from faithscope.inputs.rows import take_rows
-from faithscope.inputs.several import SETS, are_sets
 from faithscope.notes import NO_MERIT, RESTATE, TOO_HIGH, Note, Notes
 from faithscope.relations import Same
 from faithscope.sample import Sample

@@ -22,13 +22,14 @@ from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.counterexamples import named_rows, pairs_apart
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
+from faithscope.measures.means import Answer, by_chance
 from faithscope.measures.named_features import named_features, named_parts
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Note, Notes, of_kind
@@ -36,8 +37,6 @@ from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets, told_share
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
-from faithscope.sinks.lines import in_lines
-from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -87,12 +86,15 @@ class Runs:
         kinds = {name: in_the_form_of(kinds[first], kind) for name, kind in kinds.items()}
         known = {} if X is None else {"X": rows_of(X)}
         refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
-        _refuse_kinds(kinds)
+        notes = list[str]()
         same_rows(**{"X": X, first: runs[first]})
-        notes = [note for name in others for note in same_rows(**{first: runs[first], name: runs[name]})]
-        named = {"explanations": runs[first] if index_of(runs[first]) is not None else kinds[first]}
-        none = np.zeros(len(kinds[first]))  # there are no predictions
-        sample = Sample.checked(kinds[first], none, X, weights, clusters, row_labels=named)
+        for name in others:
+            try:  # explanations of other kinds, or over other features, can never be equal
+                kinds[first].take(slice(0, 1)).join(kinds[name].take(slice(0, 1)))
+            except Incompatible as error:
+                raise Incompatible(f"{first} and {name} cannot be compared. {error}") from error
+            notes += same_rows(**{first: runs[first], name: runs[name]})
+        sample = Sample.checked(kinds[first], None, X, weights, clusters)
         again = of_kind(sample.notes, "repeated")  # which makes only the interval wrong
         told = (note for note in sample.notes if note not in again)
         sample = replace(sample, notes=(*told, *(Note(note.fact, advice=_REPEATED) for note in again))).counted()
@@ -139,12 +141,9 @@ class Runs:
         other runs would: so the variance of the agreements of pairs of runs, by their number, is added to theirs.
         Variances add, and so do their degrees of freedom (Satterthwaite's).
         """
-        wrong, many = check_confidence(confidence) / 2, len(self.names)
+        of_rows, many = self.units.margins(self.shares, confidence).below, len(self.names)
         apart = self.units.without_each(self.units.sums(self.shares), self.units.mass)
-        if apart is None:
-            return 1.0, 1.0
-        of_rows = max(self.units.least(wrong), apart.margin(wrong)[0])
-        if many < 3:
+        if apart is None or many < 3:
             return of_rows, of_rows
         pairs, by_run = self.pairs[np.triu_indices(many, 1)], self.pairs.sum(axis=1) / (many - 1)
         without = (by_run.sum() - 2 * by_run) / (many - 2)
@@ -155,22 +154,21 @@ class Runs:
             squares += rows**2 * apart.fourth / apart.second**2
         if runs <= 1e-24:
             return of_rows, of_rows
-        return of_rows, max(of_rows, float(stdtrit((rows + runs) ** 2 / squares, 1 - wrong)) * math.sqrt(rows + runs))
+        quantile = float(stdtrit((rows + runs) ** 2 / squares, 1 - check_confidence(confidence) / 2))
+        return of_rows, max(of_rows, quantile * math.sqrt(rows + runs))
 
     @property
     def chance(self) -> float | None:
         """How often explanations of two different rows, by different runs, are equal; None for a single cluster."""
-        mass, many, n = self.units.mass, len(self.names), self.sample.n
-        if len(mass) < 2:
-            return None
+        many, n = len(self.names), self.sample.n
         clusters = np.arange(n) if self.units.clusters is None else self.units.clusters
         weight, run = np.tile(self.units.weight, many), np.repeat(np.arange(many), n)
         equal = pairs_apart(self.grouped[0].ravel(), run, np.tile(clusters, many), weight).sum()
-        return float(np.clip(equal / (many * (many - 1) * (mass @ (mass.sum() - mass))), 0.0, 1.0))
+        return by_chance(float(equal) / (many * (many - 1)), self.units)
 
 
-@dataclass(frozen=True, repr=False)
-class Repeatability(Shareable):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Repeatability(Answer):
     """How often two runs explain a row alike, with an interval.
 
     Attributes
@@ -205,30 +203,19 @@ class Repeatability(Shareable):
     (0.667, ['b'])
     """
 
-    value: float
-    low: float
-    high: float
     rows_low: float
     rows_high: float
-    confidence: float
     method: str
     chance: float | None
     adjusted: float | None
-    n: int
     runs: int
     distinct: int
     clusters: int | None
     discretizer: str
-    notes: Notes
     _runs: Runs = field(compare=False)
     measure: str = "repeatability"
 
     _title = "repeatability"
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The pair (low, high)."""
-        return self.low, self.high
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per row, the least repeatable first; only the k least repeatable if k is given.
@@ -236,12 +223,10 @@ class Repeatability(Shareable):
         ``row`` is its position and ``index`` its row label, ``value`` the share of pairs of runs that explain it alike,
         ``different`` the number of its different explanations; then the two commonest, each with its number of runs.
         """
-        runs, describe = (
-            self._runs,
-            cache(lambda code: self._runs.explanations.describe(int(self._runs.grouped[1][code]))),
-        )
+        runs, (every, first) = self._runs, self._runs.grouped
+        describe = cache(lambda code: runs.explanations.describe(int(first[code])))
         order = np.argsort(runs.shares, kind="stable")[: None if k is None else check_whole(k, "k")]
-        codes, times, place = runs.grouped[0][:, order], runs.times[:, order], np.arange(len(order))
+        codes, times, place = every[:, order], runs.times[:, order], np.arange(len(order))
         columns = named_rows(runs.sample, order) | {
             "value": runs.shares[order],
             "different": np.rint((1 / times).sum(axis=0)).astype(np.int64),
@@ -304,9 +289,6 @@ class Repeatability(Shareable):
         rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}, {self.runs} runs"
         told = f"repeatability {told_share(self.value)}, {interval}{chance}"
         return f"{told}; {rows}, {several(self.distinct, 'explanation', 'explanations')}"
-
-    def __str__(self) -> str:
-        return in_lines(self._line, self.notes)
 
 
 def measure_repeatability(runs: Runs, discretizer: Discretize | None, confidence: float) -> Repeatability:
@@ -381,13 +363,3 @@ def refuse_lengths(lengths: Mapping[str, int]) -> None:
                 f"{first} has {rows:,} rows and {name} has {length:,}: each run must explain the same rows in the same "
                 "order, one explanation per row."
             )
-
-
-def _refuse_kinds(kinds: Mapping[str, Explanations]) -> None:
-    """Raise if explanations of two runs can never be equal, being of other kinds or over other features."""
-    (first, kind), *others = kinds.items()
-    for name, other in others:
-        try:
-            kind.take(slice(0, 1)).join(other.take(slice(0, 1)))
-        except Incompatible as error:
-            raise Incompatible(f"{first} and {name} cannot be compared. {error}") from error

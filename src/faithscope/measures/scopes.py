@@ -11,10 +11,10 @@ from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.cover import Asked, in_blocks
 from faithscope.counting.coverage import cover
 from faithscope.counting.layout import Layout, divided, sums
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.array_types import Bools, Floats, Ints
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import agreement_interval, label_interval
@@ -61,7 +61,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
 
 
 def _strangers(sample: Sample, relation: Relation) -> Met:
-    """Of clustered rows, what `Strangers.met` is of the rows that their explanations cover; every row counts once."""
+    """Of clustered rows, what `Kinds.met` is of the rows that their explanations cover; every row counts once."""
     met = cover(replace(sample, weights=None), relation).strangers
     assert met is not None
     others, agreeing, together = met

@@ -8,7 +8,7 @@ each direction has half of the error, so that what both tell holds together.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from faithscope.agreements import Spread
-from faithscope.counting.clusters import Strangers
+from faithscope.counting.clusters import Kinds
 from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
 from faithscope.explanations.base import readable, several
 from faithscope.inputs.array_types import Bools, Floats, Ints
@@ -55,12 +55,7 @@ _SHARE = 0.1  # of rows: the fault of which it is told how large it would have t
 _TOLD = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")  # what is told of a slice
 
 
-class Condition(NamedTuple):
-    """A range of the bins of one column, from `first` to before `stop`."""
-
-    column: int
-    first: int
-    stop: int
+Condition = tuple[int, int, int]  # a column, the first bin of a range of it, and the one after its last
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,24 +103,29 @@ class Cut:
     def of(cls, column: Column) -> "Cut | None":
         """The bins of a column; None if it has one value, or one for nearly every row."""
         known, family = np.flatnonzero(~column.missing), column.family
-        code, ordered = np.full(len(column.values), -1), 0
         named = column.declared or (len(known) > 0 and isinstance(column.values[known[0]], bool | np.bool_))
-        if family.startswith("date") and column.measured.dtype.kind == "f":
-            days = column.measured[known] // UNITS["D"]
-            code[known], names = _in_order(days, _MOMENTS, lambda day: str(np.datetime64(int(day), "D")))
-            ordered = len(names)
-        elif family == "number" and not named:
-            code[known], names = _in_order(column.measured[known].astype(np.float64), _BINS, "{:g}".format)
-            ordered = len(names)
+        dated = family.startswith("date") and column.measured.dtype.kind == "f"
+        code, ordered = np.full(len(column.values), -1), 0
+        if dated or (family == "number" and not named):
+            values, most = column.measured[known].astype(np.float64), _BINS
+            if dated:
+                values, most = values // UNITS["D"], _MOMENTS
+            edges = different = np.unique(values)
+            if len(different) > most:  # as many values each, as far as equal ones allow
+                edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
+            code[known], ordered = np.searchsorted(edges, values, side="right") - 1, len(edges)
+            last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
+            told = (lambda day: str(np.datetime64(int(day), "D"))) if dated else "{:g}".format
+            names = list(zip(map(told, edges), map(told, last), strict=True))
         else:
             try:
                 numbers, kinds = column.coded
             except TypeError:  # values that cannot be told apart, such as lists
                 return None
+            texts = [visible(readable(value)) for value in kinds]
             rows, place = np.bincount(numbers[known], minlength=len(kinds)), np.full(len(kinds) + 1, -1)
             common = [value for value in np.argsort(-rows, kind="stable")[:_CATEGORIES] if rows[value] >= _FEWEST]
             place[common] = np.arange(len(common))
-            texts = [visible(readable(value)) for value in kinds]
             code, names = place[numbers], [(texts[value], texts[value]) for value in common]
         if len(known) < len(code):
             code[column.missing] = len(names)
@@ -133,24 +133,15 @@ class Cut:
         return cls(visible(column.name), code, names, ordered) if len(names) > 1 else None
 
 
-def _in_order(values: Floats, most: int, told: Callable[[Any], str]) -> tuple[Ints, list[tuple[str, str]]]:
-    """Bins of as many values each, as far as equal ones allow, and what each begins and ends with."""
-    edges = different = np.unique(values)
-    if len(different) > most:
-        edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
-    last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
-    return np.searchsorted(edges, values, side="right") - 1, list(zip(map(told, edges), map(told, last), strict=True))
-
-
 def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
     """The columns to look at, of rows that have weight: those of a table, or of X, all of them or some by name."""
-    table = columns if is_frame(columns) else sample.X
-    if not isinstance(columns, str | list | tuple | None) and not is_frame(columns):
+    wanted = [columns] if isinstance(columns, str) else columns
+    if not isinstance(wanted, list | tuple | None) and not is_frame(columns):
         raise WrongType(
             f"columns= takes a table with a row per row of X, or names of columns of X; got {type(columns).__name__}."
         )
     try:
-        rows = Rows(table)
+        rows = Rows(columns if is_frame(columns) else sample.X)
     except FaithscopeError as error:
         raise BadInput(
             "Slices are looked for in the columns of a table, and X is none: pass columns=, a pandas, polars or Arrow "
@@ -158,8 +149,7 @@ def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
         ) from error
     same_length(predictions=sample.n, columns=len(rows))
     places: Sequence[int] = range(len(rows.names))
-    if isinstance(columns, str | list | tuple):
-        wanted = [columns] if isinstance(columns, str) else columns
+    if isinstance(wanted, list | tuple):
         places = [rows.place(name, "slices are to be looked for in") for name in wanted]
     counted = np.flatnonzero(sample.weight > 0)
     cuts = [Cut.of(rows.column(place).take(counted)) for place in places]
@@ -178,7 +168,7 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Poi
     score : (n,) array
         The agreement of each row with everybody.
     codes : list of (n,) arrays
-        Of each cut, the bins of these rows, those in none after all others.
+        Of each cut, the bins of these rows, -1 of those in none.
     fewest : int
         Rows of a slice.
     """
@@ -188,7 +178,7 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Poi
         """The lowest slice of one column, or of two, and the square of its errors beyond chance."""
         ranges = [cuts[j].ranges if len(columns) == 1 else cuts[j].paired for j in columns]
         shape = [len(cuts[j].names) + 1 for j in columns]
-        key = np.ravel_multi_index([codes[j] for j in columns], shape)
+        key = np.ravel_multi_index([codes[j] for j in columns], shape, mode="wrap")  # -1 is the last
         tables = [np.bincount(key, each, math.prod(shape)).reshape(shape) for each in (None, score)]
         for ends in ranges:  # sums over ranges of the first axis, which becomes the last one
             heights = [np.concatenate([np.zeros((1, *each.shape[1:])), np.cumsum(each, axis=0)]) for each in tables]
@@ -199,7 +189,8 @@ def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Poi
         errors = ((whole - total) / (n - rows) - total / rows) / (spread * np.sqrt(1 / rows + 1 / (n - rows)))
         errors = np.where(fits, errors, -np.inf)
         place = np.unravel_index(int(errors.argmax()), errors.shape)
-        found = tuple(Condition(j, *ends[at].tolist()) for j, ends, at in zip(columns, ranges, place, strict=True))
+        picked = (chosen[at].tolist() for chosen, at in zip(ranges, place, strict=True))
+        found = tuple((column, first, stop) for column, (first, stop) in zip(columns, picked, strict=True))
         most = float(errors.max())
         return max(most, 0.0) ** 2 - _SIMPLER * math.log(math.prod(map(len, ranges))), (most, found)
 
@@ -219,7 +210,7 @@ def _search(score: Floats, checked: Bools, places: Ints, cuts: list[Cut], most: 
     """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over."""
     left, found = checked.copy(), list[Pointed]()
     fewest = max(_FEWEST, math.ceil(_LEAST * len(places)))
-    codes = [np.where(cut.code[places] < 0, len(cut.names), cut.code[places]) for cut in cuts]
+    codes = [cut.code[places] for cut in cuts]
     while len(found) < most and left.sum() >= 2 * fewest and float(np.ptp(score[left])) > 0:
         errors, conditions = _best(score[left], cuts, [code[left] for code in codes], fewest)
         if not errors > 1:
@@ -317,10 +308,9 @@ class Slices(Shareable):
     columns: int
     detectable: float | None
     silent: bool
-    notes: Notes = field(default=())
+    notes: Notes = ()
 
     _title = "For whom does it fail?"
-    _written = ("found", "looked", "columns", "detectable", "silent", "notes")
 
     @property
     def sentence(self) -> str:
@@ -346,14 +336,10 @@ class Slices(Shareable):
 
     def table(self) -> "pd.DataFrame":
         """One line per slice that was found."""
-        lines, names = [each.to_dict() for each in self.found], (*_TOLD[1:], "difference", "low", "high")
-        columns = {name: [line[name] for line in lines] for name in names}
-        return frame({"slice": [each.name for each in self.found], **columns})
+        lines, names = [each.to_dict() for each in self.found], (*_TOLD, "difference", "low", "high")
+        return frame({name: [line[name] for line in lines] for name in names}).rename(columns={"name": "slice"})
 
-    def _tables(self) -> Iterable[Table]:
-        return self.tables()
-
-    def tables(self, title: str = "") -> list[Table]:
+    def _tables(self, title: str = "") -> list[Table]:
         """What was found, as a table; one without lines says that nothing was."""
         heads = ("slice", "rows", "agreement", "elsewhere", "difference", "interval", "explanations that fail there")
         lines = tuple(
@@ -397,75 +383,73 @@ def find_slices(
         raise BadInput("No column has values that several rows share, so there are no slices: pass columns= that have.")
     halves = sample.half_places(seed)
     parts = [sample.take(places) for places in halves]
-    (score, checked), *shares = (Strangers(rows).shares() for rows in (sample, *parts))
-    asked, shown, chance = list[_Asked](), list[_Asked](), list[float]()
+    (score, checked), *shares = (Kinds.of(rows).shares() for rows in (sample, *parts))
+    looked, shown, chance = list[_Asked](), list[tuple[_Asked, int]](), list[float]()
     for half in (1, 0):  # is asked about what the other one points out, at half the error
         pointed = _search(*shares[1 - half], halves[1 - half], cuts, most)
-        answers = list(_ask(pointed, cuts, parts[half], halves[half], confidence, half))
-        level, there = 1 - (1 - confidence) / (2 * max(1, len(answers))), np.zeros(sample.n, bool)
+        asked = list(_ask(pointed, cuts, parts[half], halves[half], confidence))
+        every, there = [each for answers in asked for each in answers], np.zeros(sample.n, bool)
         there[halves[half]] = checked[halves[half]]  # rows that did not choose the conditions
-        sure = [each._replace(difference=each.difference.at(level)) for each in answers]
-        for family, (errors, _) in enumerate(pointed):
-            if known := [each for each in sure if each.family == family and each.difference.high < 0]:
-                shown.append(_simplest(known, score, there))
+        level = 1 - (1 - confidence) / (2 * max(1, len(every)))
+        looked += every
+        for (errors, _), answers in zip(pointed, asked, strict=True):
+            sure = (each._replace(difference=each.difference.at(level)) for each in answers)
+            if known := [each for each in sure if each.difference.high < 0]:
+                shown.append((_simplest(known, score, there), half))
             else:
                 chance.append(errors)
-        asked += answers
     # What needs two conditions is told by both.
-    shown.sort(key=lambda each: (-len(each.conditions), each.difference.high))
-    found, seen = list[Slice](), np.zeros(sample.n, bool)
-    for best in shown:
-        whole, (score, met) = _within(best.conditions, cuts), shares[best.half]
+    shown.sort(key=lambda pair: (-len(pair[0].conditions), pair[0].difference.high))
+    found, seen = dict[str, Slice](), np.zeros(sample.n, bool)
+    for best, half in shown:
+        whole, (score, met) = _within(best.conditions, cuts), shares[half]
         if 3 * np.sum(whole & seen) > whole.sum():
             continue  # a slice that was found before, or what is left of it
         seen |= best.rows
-        mine, places = best.rows[halves[best.half]], sample.places[best.rows]
+        mine, places = best.rows[halves[half]], sample.places[best.rows]
         name = " and ".join(cuts[column].told(start, stop) for column, start, stop in best.conditions)
-        if best.rows.sum() < whole.sum():  # some of them lie in slices that were looked at before
+        if len(places) < whole.sum():  # some of them lie in slices that were looked at before
             name = f"the rest of {name}"
-            if any(name == other.name for other in found):
-                continue
         agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
         numbers = (name, len(places), len(places) / sample.n, best.beside.estimate(1), agreement, rest)
-        apart, failing = replace(best.difference, a=name, b="elsewhere"), _failing(parts[best.half], score, met & mine)
-        found.append(Slice(*numbers, apart, *failing, places))
-    found.sort(key=lambda each: each.difference.value)
+        apart, failing = replace(best.difference, a=name, b="elsewhere"), _failing(parts[half], score, met & mine)
+        found.setdefault(name, Slice(*numbers, apart, *failing, places))
     score, met = shares[1]
     limit, spread = None, float(score[met].std()) if met.any() else 0.0
     if spread > 0:  # how much less a tenth of the rows has to agree to lie so far below the rest, and a bit more
-        errors = max([float(-ndtri((1 - confidence) / (2 * max(1, len(asked))))), *chance[:1]])
-        tenth, others = (share * np.count_nonzero(met) for share in (_SHARE, 1 - _SHARE))
-        limit = (errors + _POWER) * spread * math.sqrt(1 / tenth + 1 / others)
-    notes = asked[0].beside.notes if asked else ()
-    return Slices(found, len(asked), len(cuts), limit, not met.any(), tuple(dict.fromkeys(notes)))
+        errors = max([float(-ndtri((1 - confidence) / (2 * max(1, len(looked))))), *chance[:1]])
+        limit = (errors + _POWER) * spread / math.sqrt(_SHARE * (1 - _SHARE) * np.count_nonzero(met))
+    lowest = sorted(found.values(), key=lambda each: each.difference.value)
+    notes = looked[0].beside.notes if looked else ()
+    return Slices(lowest, len(looked), len(cuts), limit, not met.any(), tuple(dict.fromkeys(notes)))
 
 
 class _Asked(NamedTuple):
     """A slice beside everybody on the other half of the rows: itself, and how it differs from the rest."""
 
-    family: int
     conditions: Conditions
     rows: Bools  # of all rows
     beside: Beside
     difference: Difference
-    half: int  # which half was asked
 
 
 def _ask(
-    pointed: Sequence[Pointed], cuts: list[Cut], part: Sample, places: Ints, confidence: float, half: int
-) -> Iterator[_Asked]:
+    pointed: Sequence[Pointed], cuts: list[Cut], part: Sample, places: Ints, confidence: float
+) -> Iterator[list[_Asked]]:
     """Slices that one half points out, on the other; and of those with two conditions each alone, which may say enough.
 
     Rows of slices that were pointed out before are on neither side.
     """
     before = np.zeros(len(cuts[0].code), bool)
-    for family, (_, conditions) in enumerate(pointed):
+    for _, conditions in pointed:
+        answers = list[_Asked]()
         for chosen in dict.fromkeys((conditions, *((each,) for each in conditions))):
             rows = _within(chosen, cuts) & ~before
             groups = np.where(before, 2, rows)[places].astype(np.int64)
             if min(np.bincount(groups, minlength=2)[:2]) >= 2:
                 beside = Beside.of(replace(part, askers=groups).counted(), confidence)
-                yield _Asked(family, chosen, rows, beside, beside.checked_difference([1], [0]), half)
+                answers.append(_Asked(chosen, rows, beside, beside.checked_difference([1], [0])))
+        yield answers
         before |= _within(conditions, cuts)
 
 

@@ -9,7 +9,7 @@ from faithscope.counting.clusters import spread_by_explanation
 from faithscope.counting.counts import count_rows
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import LeftOut, Sums
-from faithscope.counting.moments import SpreadCounts
+from faithscope.counting.moments import SpreadCounts, spread_of_plain_rows
 from faithscope.counting.profile import Profile, with_lone
 from faithscope.measures.estimate import Estimate, noted, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, margins
@@ -22,9 +22,9 @@ _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance
 
 def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     """`Spread` among rows with the same explanation."""
-    spread, left_out, sizes, pairs, label_pairs = spread_by_explanation(sample)
     if sample.weights is not None:
-        return spread_estimate(count_rows(sample), spread, left_out, "consistency", confidence)
+        return spread_estimate(count_rows(sample), *spread_by_explanation(sample), "consistency", confidence)
+    spread, left_out, sizes, pairs, label_pairs = spread_of_plain_rows(sample)
     # One entry per explanation that rows share, and one for all others.
     some = sizes > 1
     size, pairs, single = sizes[some], pairs[some], int(np.sum(~some))

@@ -1,6 +1,6 @@
 """Sufficiency: wherever an explanation applies, is the prediction the same? Among real rows, or among draws."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, overload
@@ -9,7 +9,6 @@ import numpy as np
 
 from faithscope.agreements import Spread, to_agreement
 from faithscope.counting.counted import Coverage
-from faithscope.counting.counts import Counts
 from faithscope.counting.coverage import ask_groups, cover, reach_of
 from faithscope.counting.drawn import DrawnCounts, count_draws
 from faithscope.counting.leave_out import Sums
@@ -17,18 +16,18 @@ from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import made_in_order
-from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.asking import noting, rows_of_its_own
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_predictions
-from faithscope.inputs.models import label_function, number_function, regressor_name
-from faithscope.inputs.row_hashes import new_rows
+from faithscope.inputs.models import Model, noting, rows_of_its_own
+from faithscope.inputs.repeats import new_rows
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
-from faithscope.measures.comparing.beside import Side, Sides, beside_notes, by_prediction_notes, few_ask
+from faithscope.measures.comparing.beside import Side, Sides, beside_notes, by_prediction_notes
 from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
+from faithscope.measures.covered import coverage_estimate, unseen_rows
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
     Estimate,
@@ -39,19 +38,15 @@ from faithscope.measures.estimate import (
     to_estimate,
     to_interval,
 )
-from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, UnseenRows, margins
-from faithscope.measures.intervals.tight import equality_margins
+from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
 from faithscope.measures.notes import asked_notes, copy_notes
-from faithscope.measures.spread import spread_estimate
 from faithscope.populations import OwnDraws, Population, RealRows, to_population
 from faithscope.relations import Alike, Applies, check_rows, to_relation
-from faithscope.rounding import in_brackets
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
 
 Ask = Callable[[Any], Array]
 
-_MATTERS = 0.02  # a difference of intervals that a reader should know of
 FEWER = "sample rows, or explanations"  # what to do if memory is short
 
 
@@ -273,18 +268,16 @@ def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> 
     """
     counted = sample.counted().evenly()
     how = replace(how.of(counted), elsewhere=True)
-    asking = ask_groups(counted, how.relation, among=among)
-    if asking is None:
+    tally = ask_groups(counted, how.relation, among=among)
+    if tally is None:
         return None
     notes = (*by_prediction_notes(counted), *counted.all_notes, *copy_notes(counted), *beside_notes(how.method))
 
     def measure(groups: Collection[int]) -> Side:
-        weights = None if counted.weights is None else counted.weights[np.isin(asking.groups, list(groups))]
-        coverage = leaning_on(asking.coverage(groups), counted, how)
+        weights = None if counted.weights is None else counted.weights[np.isin(tally.groups, list(groups))]
+        coverage = leaning_on(tally.asking(groups), counted, how)
         found = coverage_estimate(coverage, "sufficiency", how.confidence, "jackknife", weights, how.unseen)
-        if coverage.spread is not None and coverage.left_out is not None:
-            found = noted(found, few_ask(coverage.spread))
-        return Side(noted(found, notes), sufficiency_left_out(coverage), asking.good(groups))
+        return Side.of(coverage, found, notes)
 
     own = None
     if isinstance(counted.agreement, Spread) and not among:
@@ -334,77 +327,6 @@ def leaning_on(coverage: Coverage, sample: Sample, how: Scoping) -> Coverage:
     return replace(coverage, left_out=left_out, further=0 if how.elsewhere else new_rows(how.further, sample.X))
 
 
-def coverage_estimate(
-    coverage: Coverage,
-    measure: str,
-    confidence: float,
-    method: str | None = None,
-    weights: Floats | None = None,
-    unseen: bool = False,
-) -> Estimate:
-    """An estimate from counted coverage.
-
-    A `method` that is proven for consistency is that of sufficiency if every row meets exactly one explanation.
-    """
-    counts, left_out = coverage.counts, coverage.left_out
-    # Of pairs that were not asked other notes tell.
-    notes = coverage_notes(counts, coverage.idle) if coverage.asked is None else ()
-    if coverage.spread is not None and left_out is not None:
-        if unseen:
-            raise NotProven(
-                "unseen=True needs agreements from 0 to 1, unlike Spread(): leave it out, or measure Close."
-            )
-        return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
-    terms = counts.profile().terms if coverage.sums is None else coverage.sums
-    asked = coverage.chance_left_out is not None
-    how, widest = "jackknife", None
-    if method != "jackknife" and counts.covers_once and counts.plain:  # this is consistency
-        how = method or "tight"
-        found = equality_margins(counts.profile(), how, confidence)
-    else:
-        known = None if left_out is None else LeftOutDeviations.of(left_out, coverage.chance_left_out)
-        found = margins(known, counts.effective_n, confidence)
-        if not counts.relation.partitions and known is not None:  # else a row that was missed has one explanation
-            missed = [unseen_rows(coverage, weights)]
-            widest = margins(known, counts.effective_n, confidence, unseen=missed)
-    if widest is not None and unseen:
-        found, widest = widest, None
-    estimate = to_estimate(
-        counts, terms, found, measure, confidence, how, notes, shuffled=not asked, chance=coverage.chance
-    )
-    if widest is None:
-        return estimate
-    low, high = max(0.0, estimate.value - widest.below), min(1.0, estimate.upper + widest.above)
-    if max(estimate.low - low, high - estimate.high) <= _MATTERS:
-        return estimate
-    otherwise = f"unseen=True does not: {in_brackets(low, high)}"
-    return noted(estimate, (f"assumes that no unseen row lies under many explanations ({otherwise})",))
-
-
-def coverage_notes(counts: Counts, idle: Sequence[str]) -> tuple[str, ...]:
-    """Notes on rows that their explanation misses, and on explanations and conditions that hold nowhere."""
-    missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
-    remarks = {
-        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation": missed,
-        several(empty, "explanation covers", "explanations cover") + " no row at all": empty,
-        several(len(idle), "condition holds", "conditions hold") + f" on no row, such as {''.join(idle[:1])!r}": idle,
-    }
-    return tuple(remark for remark, number in remarks.items() if number)
-
-
-def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows:
-    """What is known of rows that the sample missed: whom they might be covered by."""
-    counts = coverage.counts
-    if counts.plain and weights is None and coverage.asked is None:
-        profile = counts.profile()
-        return UnseenRows(profile.others, profile.rows, coverage.further)
-    others: Array = counts.per_explanation[coverage.codes] - coverage.own
-    if coverage.asked is not None:  # as many as if all rows had been asked about
-        others = others * ((len(others) - 1) / np.maximum(1, coverage.asked.others))
-    rows = np.ones(len(others)) if weights is None else weights * (len(weights) / weights.sum())
-    return UnseenRows(others, rows, coverage.further)
-
-
 def asking(model: Any, agreement: Any, phase: str) -> Ask | None:
     """A function from rows to the predictions of a model, as the agreement compares them; None for ready predictions.
 
@@ -418,12 +340,13 @@ def asking(model: Any, agreement: Any, phase: str) -> Ask | None:
     chosen = to_agreement(agreement)
     if isinstance(model, type):
         return None
-    function = number_function(model) if chosen.of_numbers else label_function(model)
+    function = Model(model).find("numbers" if chosen.of_numbers else "labels")
     if function is None:
         return None
-    if agreement is None and (regressor := regressor_name(model)) is not None:
+    if agreement is None and Model(model).kind == "regressor":
         raise BadInput(
-            f"{regressor} predicts numbers, which are seldom equal: pass agreement=fs.Close(eps) or fs.Tolerance(eps)."
+            f"{Model(model).name} predicts numbers, which are seldom equal: pass agreement=fs.Close(eps) or "
+            "fs.Tolerance(eps)."
         )
 
     def ask(rows: Any) -> Array:

@@ -10,8 +10,9 @@ from faithscope.counting.coverage import cover, cover_curve
 from faithscope.errors import BadInput
 from faithscope.inputs.labels import to_numbers
 from faithscope.measures.consistency import settled
+from faithscope.measures.covered import coverage_estimate
 from faithscope.measures.estimate import Estimate, Method, noted, refuse_unproven, to_interval
-from faithscope.measures.sufficiency import FEWER, coverage_estimate
+from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import Curve
 from faithscope.relations import Within
 from faithscope.runtime.memory import in_memory

@@ -12,8 +12,8 @@ from faithscope.counting.leave_out import LeftOut
 from faithscope.counting.profile import Profile
 from faithscope.counting.terms import share_left_out, share_losses
 from faithscope.inputs.array_types import Array
+from faithscope.measures.covered import coverage_estimate
 from faithscope.measures.estimate import Estimate, estimate
-from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.monitor.scopes import RowPatterns, Scopes
 from faithscope.monitor.store import fetched
 from faithscope.relations import Applies

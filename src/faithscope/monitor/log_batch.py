@@ -137,10 +137,8 @@ def _counted(log: AuditedLog, column: str | None, groups: Sequence[str], read: S
         if not (kind.is_timestamp() or kind.is_date()):
             raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
         moment = keyed.table["moment"]
-        # As it stands if it has no zone, which engines do fast, otherwise in UTC by its seconds.
-        engine = engine_of(moment)
-        zoned = kind.is_timestamp() and engine.has_zone(moment)
-        day = floor_to(engine.seconds(moment), DAY) if zoned else moment.date() if kind.is_timestamp() else moment
+        day = floor_to(engine_of(moment).seconds(moment), DAY)
+        fetch(keyed.table.aggregate(low=moment.min(), high=moment.max()))  # which refuses what no date is
         table = keyed.table.mutate(day=day).drop("moment")
         keyed, by = replace(keyed, table=table.filter(table["day"].notnull())), ["day", *by]
     return keyed, fetch(cells(keyed, by))
@@ -172,7 +170,7 @@ def _batch(
             )
         explanations = to_rules(explanations)
         X = answer.select([f"x{j}" for j in range(len(read))]).rename_columns(list(read))
-    cells = {"day": _days(answer) if day is None else day, "grp": group, "label": label, "given": given}
+    cells = {"day": numbers_of(answer, "day") if day is None else day, "grp": group, "label": label, "given": given}
     batch = counted_batch(explanations, X, cells, (labels, members), log.options.discretizer, scopes)
     if isinstance(log.kind, PairColumns) and batch.kind.startswith("records of "):
         # counterfactuals by their own name, since a log hands their points over as records
@@ -196,17 +194,6 @@ def _is_moment(when: Any) -> bool:
     except BadInput:
         return False
     return True
-
-
-def _days(answer: Any) -> Ints:
-    """Days since 1970, from dates or whole numbers."""
-    import pyarrow as pa
-
-    column = answer.column("day").combine_chunks()
-    if pa.types.is_date64(column.type) or pa.types.is_timestamp(column.type):
-        column = column.cast(pa.date32())
-    days = column.cast(pa.int32()) if pa.types.is_date(column.type) else column
-    return np.asarray(days.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 
 def _coded(answer: Any, names: Sequence[str]) -> tuple[list[Any], Ints]:

@@ -13,8 +13,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.conditions.condition import NOTHING, conjoin
-from faithscope.explanations.conditions.holding import joined_categories
+from faithscope.explanations.conditions.condition import NOTHING, conjoin, joined_categories
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule, write_rule
 from faithscope.explanations.rules import Rules

@@ -6,7 +6,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.highlights import Highlights
-from faithscope.inputs.arrays import frame_column, frame_width, is_frame
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.documents import to_documents, words_of
 from faithscope.populations.base import FEWEST, Drawer, Draws, seeds_of, uniforms
 
@@ -39,7 +39,7 @@ def masked_words(highlights: Highlights, X: Any, draws: int, seed: int, keep: fl
 
 def _texts(X: Any) -> list[str]:
     """Documents as texts; anything else is refused, since no model reads words that were taken apart."""
-    if is_frame(X) and frame_width(X) == 1:
+    if is_frame(X) and len(frame_names(X)) == 1:
         X = frame_column(X, 0)
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) > 1 and shape[1] != 1:

@@ -17,7 +17,7 @@ from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_flag, same_length
-from faithscope.inputs.models import label_function
+from faithscope.inputs.models import Model
 from faithscope.inputs.numbers import to_positions
 from faithscope.inputs.rows import rows_of
 from faithscope.populations.base import Drawer, Population, conditions_of, met
@@ -133,7 +133,7 @@ def drawn(
             f"There are {rows_of(rows):,} draws and {len(places):,} {'explanations' if of is None else 'positions'}: "
             "pass of=, the position of the explanation that each draw was made for."
         )
-    asked = predictions is not None and not isinstance(predictions, type) and label_function(predictions) is not None
+    asked = predictions is not None and not isinstance(predictions, type) and Model(predictions).find() is not None
     if predictions is not None and not asked:
         same_length(draws=len(places), predictions=rows_of(predictions))
     known, model = (None, predictions) if asked else (predictions, None)

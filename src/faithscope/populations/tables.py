@@ -9,10 +9,9 @@ from faithscope.errors import BadInput
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.arrays import frame_column, is_frame, to_vector
+from faithscope.inputs.arrays import frame_column, is_frame, refuse_query, to_vector
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.missing import missing_values
-from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.rebuilt import Rebuild, rebuilder
 from faithscope.inputs.rows import take_rows
 from faithscope.populations.base import FEWEST, Drawer, Draws, conditions_of, met, seeds_of, uniforms

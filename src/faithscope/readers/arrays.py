@@ -13,18 +13,16 @@ from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain, Records
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.arrays import frame_column, frame_columns, is_frame, is_row, to_vector
-from faithscope.inputs.axes import shape_of
+from faithscope.inputs.arrays import frame_column, frame_columns, is_frame, is_row, refuse_query, to_vector
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.dates import has_zone
-from faithscope.inputs.queries import refuse_query
-from faithscope.inputs.tensors import is_tensor, to_host
+from faithscope.inputs.rows import shape_of
+from faithscope.inputs.tensors import to_host
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
 from faithscope.runtime.of_logs import AnswersVerbs
 
 _VALUES = ("builtins", "datetime", "decimal", "fractions", "numpy", "pandas")  # whose objects are single values
-_LOOK = 1000  # rows that nearly always tell that a column varies
 _BIAS = "the constant last column, the bias of a boosted model, was left out"
 
 
@@ -38,7 +36,12 @@ def read(given: Any, wanted: Wanted) -> Explanations:
     if len(shape_of(given)) > 2:
         return _of_axes(given, wanted)
     if is_frame(given):
-        return _from_frame(given, wanted)
+        names, columns = frame_columns(given)
+        if not columns:
+            raise BadInput("Explanations have no columns: pass at least one.")
+        if all(column.dtype.kind in "biuf" for column in columns):
+            return _matrix(given, wanted)
+        return Records([frame_column(given, j) for j in range(len(columns))], names)
     if isinstance(given, AnswersVerbs):
         raise WrongType(
             "A log came where explanations are taken: read its rows, rows = log.read(), and pass rows.explanations and "
@@ -48,20 +51,17 @@ def read(given: Any, wanted: Wanted) -> Explanations:
         _refuse_unknown([given])
     column = to_vector(given, "Explanations")
     objects = column.dtype == object and len(column)
-    if column.ndim == 1 and objects and is_row(column[0]):
-        return _of_rows(column, wanted)
-    if column.ndim == 1 and objects and all(isinstance(item, set) and all(map(_is_text, item)) for item in column):
-        wanted.refuse("these are sets of words")
-        return Highlights(column)
     if column.ndim == 1:
-        wanted.refuse("these are plain keys")
+        if objects and is_row(column[0]):
+            return _of_rows(column, wanted)
+        if objects and all(isinstance(item, set) and all(map(_is_text, item)) for item in column):
+            return Highlights(column)
         if objects:
             _refuse_unknown(column)
         return Plain(given if has_zone(given) and not objects else column)
     texts = column.dtype == object and column.size > 0 and all(map(_is_text, column.flat))
     if column.dtype.kind in "biufcO" and not texts:
         return _matrix(column, wanted)
-    wanted.refuse("these are records")
     return Records(list(column.T), default_names(column.shape[1]))
 
 
@@ -106,16 +106,6 @@ def _refuse_unknown(items: Sequence[Any] | Array) -> None:
         )
 
 
-def _from_frame(frame: Any, wanted: Wanted) -> Explanations:
-    names, columns = frame_columns(frame)
-    if not columns:
-        raise BadInput("Explanations have no columns: pass at least one.")
-    if all(column.dtype.kind in "biuf" for column in columns):
-        return _matrix(frame, wanted)
-    wanted.refuse("these are records, and not all columns are numbers")
-    return Records([frame_column(frame, j) for j in range(len(columns))], names)
-
-
 # -- numbers, and which axis is classes -------------------------------------------------------------------------------
 
 
@@ -129,19 +119,17 @@ def _matrix(values: Any, wanted: Wanted) -> Importances:
             return _of_axes(array.reshape(len(array), classes, -1), wanted)
         if not rest and classes == 1 and len(array) and (array[:, -1] == array[0, -1]).all():
             values, remarks = array[:, :-1], (_BIAS,)
-    read = wanted.importances(values)
-    turned, told = wanted.of_two(read.values)
-    note = () if read.names else _bias_note(read.values)
-    return read._with(values=turned, remarks=(*remarks, *told, *note))
+    read = wanted.of_one(values, None, *remarks)
+    return read if read.names else read._with(remarks=(*read.remarks, *_bias_note(read.values)))
 
 
 def _bias_note(values: Array) -> tuple[str, ...]:
     """A note if the last column, and not every one, looks like the bias of a boosted model."""
-    if len(values) < 10 or values.dtype.kind != "f" or not values.shape[1] or not values[0, -1]:
+    last = values[:, -1:]
+    if len(values) < 10 or values.dtype.kind != "f" or not last[:1].any():
         return ()
-    if any((part != values[0, -1]).any() for part in (values[:_LOOK, -1], values[:, -1])):
-        return ()
-    if (values == values[:1]).all():
+    varies = any((part != last[0]).any() for part in (last[:1000], last))  # the first rows nearly always tell
+    if varies or (values == values[0]).all():
         return ()
     told = "the last column is the same in every row, as the bias of a boosted model is, and counted as a feature"
     return (f"{told}: if it is one, fs.read(values, features=[...]), with class_index=1 of several classes",)
@@ -156,11 +144,9 @@ def _of_axes(given: Any, wanted: Wanted) -> Importances:
     if wanted.class_index is None:
         return wanted.importances(given)
     listed = isinstance(given, list | tuple)
-    values = np.array([_host(item) for item in given]) if listed else _host(given)
-    if values.ndim == 4:
-        wanted.refuse("these are maps of one class", "class_index")
-    if values.ndim > 4:
-        return wanted.importances(values[..., wanted.position(values.shape[-1], "Maps")])
+    values = np.array([to_host(item) for item in given]) if listed else to_host(given)
+    if values.ndim > 3:
+        return wanted.of_maps(values)
     rows, first, last = values.shape
     features = None if wanted.features is None else len(wanted.features)
     constant = rows > 0 and bool((values[:, :, -1] == values[:1, :, -1]).all())
@@ -178,7 +164,3 @@ def _of_axes(given: Any, wanted: Wanted) -> Importances:
             "one (n_rows, n_features) per class."
         )
     return wanted.of_classes(values)
-
-
-def _host(given: Any) -> Array:
-    return to_host(given) if is_tensor(given) else np.asarray(given)

@@ -39,10 +39,10 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     features = wanted.features or tuple(names)
     if sorted(features) != sorted(names):
         raise BadInput(f"features= must name the {len(names)} features of dice-ml's rows: {', '.join(names)}.")
-    several, remarks = sum(len(others) > 1 for _, others in examples), []
-    if several:
-        told = f"{several:,} of {len(examples):,} rows, and the first counts"
-        remarks.append(f"dice-ml gives several counterfactuals for {told}")
+    remarks = []
+    if several := sum(len(others) > 1 for _, others in examples):
+        seen = f"{several:,} of {len(examples):,} rows, and the first counts"
+        remarks.append(f"dice-ml gives several counterfactuals for {seen}")
     columns = [[[each[name].tolist()[0] for each in pair] for pair in examples] for name in features]
     always = [name for name, pairs in zip(features, columns, strict=True) if all(one is True for one, _ in pairs)]
     if always:  # it reads the text "False" as True

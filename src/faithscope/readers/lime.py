@@ -1,6 +1,7 @@
 """lime's explanations, one per row, of tables and of texts: its `Explanation` objects, or their ``as_map()``."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,14 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """Importances over all features, or highlights of texts."""
     explained = [item if _is_map(item) else item.local_exp for item in rows]
     labels, own = _labels(rows, explained, wanted)
-    if hasattr(getattr(rows[0], "domain_mapper", None), "indexed_string"):
-        which = 0 if len(labels[0]) == 1 else wanted.position(len(labels[0]), "lime's explanations of these texts")
+    mapper, titled = (getattr(rows[0], name, None) for name in ("domain_mapper", "class_names"))
+    if hasattr(mapper, "indexed_string"):
+        which = 0 if len(labels[0]) == 1 else wanted.position(len(labels[0]))
         pairs = [row.as_list(label=of_row[which]) for row, of_row in zip(rows, labels, strict=True)]
-        words = [[str(word) for word, _ in row] for row in pairs]
-        highlights = highlighted(words, [np.array([weight for _, weight in row]) for row in pairs], wanted)
+        texts = [([word for word, _ in held], [weight for _, weight in held]) for held in pairs]
+        highlights = highlighted(texts, replace(wanted, class_index=None))
         return highlights._with(remarks=(*highlights.remarks, *own))
-    names, titled = _names(rows[0])
+    names = None if mapper is None else _names(mapper)
     named = [feature for each in explained for pairs in each.values() for feature, _ in pairs]
     width = max(len(names or wanted.features or ()), 1 + max(map(int, named)))
     values = np.zeros((len(rows), width, len(labels[0])))
@@ -56,16 +58,13 @@ def _classes(row: Any) -> int:
     return next((len(each) for each in said if each is not None), 2)
 
 
-def _names(row: Any) -> tuple[list[str] | None, Sequence[Any] | None]:
-    """The features, without the category of a row that lime may add to their names ("job=clerk"); and the classes."""
-    mapper, classes = getattr(row, "domain_mapper", None), getattr(row, "class_names", None)
-    if mapper is None:
-        return None, classes
-    names = [str(name) for name in mapper.feature_names]
+def _names(mapper: Any) -> list[str] | None:
+    """The features, without the category of a row that lime may add to their names ("job=clerk"); None if numbered."""
+    names = list(map(str, mapper.feature_names))
     categories = getattr(mapper, "feature_values", None) or [""] * len(names)
     pairs = zip(names, categories, strict=True)
     plain = [name.rpartition("=")[0] or name if value == "True" else name for name, value in pairs]
-    return (None if plain == [str(place) for place in range(len(plain))] else plain), classes  # or numbered by lime
+    return None if plain == [str(place) for place in range(len(plain))] else plain
 
 
 def _labels(rows: Sequence[Any], explained: Sequence[Any], wanted: Wanted) -> tuple[list[list[int]], tuple[str, ...]]:
@@ -86,16 +85,14 @@ def _labels(rows: Sequence[Any], explained: Sequence[Any], wanted: Wanted) -> tu
     ranked = any(getattr(row, "top_labels", None) for row in rows)
     if index is None and not ranked and all(labels == known[0] for labels in known):
         return [[1]] * len(rows) if known[0] == [0, 1] and _classes(rows[0]) == 2 else known, ()
-    return [[_own(row, labels)] for row, labels in zip(rows, known, strict=True)], (OWN_CLASSES,)
-
-
-def _own(row: Any, labels: Sequence[int]) -> int:
-    """The label that lime ranks first, the only one that it explained, or the most probable one."""
-    ranked, likely = getattr(row, "top_labels", None), getattr(row, "predict_proba", None)
-    own: Any = ranked[0] if ranked else labels[0] if len(labels) == 1 else None if likely is None else np.argmax(likely)
-    if own not in labels:
-        raise BadInput(
-            "lime explained different classes in different rows, and does not say which was predicted: choose one that "
-            "all have, fs.read(explanations, class_index=1), or explain with top_labels=1."
-        )
-    return int(own)
+    chosen = []
+    for row, labels in zip(rows, known, strict=True):  # ranked first, the only one that was explained, or most probable
+        first, likely = getattr(row, "top_labels", None), getattr(row, "predict_proba", None)
+        own = first[0] if first else labels[0] if len(labels) == 1 else None if likely is None else np.argmax(likely)
+        if own not in labels:
+            raise BadInput(
+                "lime explained different classes in different rows, and does not say which was predicted: choose one "
+                "that all have, fs.read(explanations, class_index=1), or explain with top_labels=1."
+            )
+        chosen.append([int(own)])
+    return chosen, (OWN_CLASSES,)

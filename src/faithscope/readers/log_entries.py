@@ -1,69 +1,46 @@
 """From the rows of a log to one entry per rationale: of judges, as tools keep them, else of records and replies."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import shorten
-from faithscope.explanations.rule_json import Unreadable, json_value
-from faithscope.readers.log_fields import (
-    ANSWERS,
-    EXPLANATIONS,
-    IDS,
-    INPUTS,
-    SAID,
-    field,
-    first_field,
-    has,
-    needed,
-    opened,
-    text_of,
-    the_field,
-)
+from faithscope.explanations.rule_json import Unreadable, json_value, once
+from faithscope.inputs.missing import is_missing
 
 _TRIED = 1000  # rows of which one must hold a judgement; the first may be of cases that failed
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One rationale of a log.
+    """The parts of one rationale of a log; or of what a caller says of a log, the fields that hold them.
 
     Attributes
     ----------
-    row : int
-        Which row or line of the log it comes from.
-    answer, rationale : object
+    answer, explanation : object
         What was decided, and why; None if missing.
     input, id : object
         What it was decided about, and which case that is; None if the log does not say.
     name : str, optional
         Whose rationale it is, if a log holds those of several judges.
+    row : int
+        Which row or line of the log it comes from.
     """
 
-    row: int
-    answer: Any
-    rationale: Any
+    answer: Any = None
+    explanation: Any = None
     input: Any = None
     id: Any = None
     name: str | None = None
-
-
-@dataclass(frozen=True)
-class AskedFields:
-    """What the caller says of a log: which judge's rationales, and which fields hold what."""
-
-    name: str | None = None
-    answer: str | None = None
-    explanation: str | None = None
-    input: str | None = None
-    id: str | None = None
+    row: int = 0
 
 
 Entries = tuple[list[Entry], tuple[str, ...]]  # and what is to be said of them
 
 
-def entries(rows: Sequence[Any], asked: AskedFields) -> Entries:
+def entries(rows: Sequence[Any], asked: Entry) -> Entries:
     """One entry per rationale; if the caller names its field, that is one of the rows, or of their replies."""
     judged = asked.explanation is None and any(map(_judgements, rows[:_TRIED]))
     return (_judged if judged else _recorded)(rows, asked)
@@ -132,33 +109,29 @@ def _in_columns(row: Any) -> Judgements:
     return parts
 
 
-def _judged(rows: Sequence[Any], asked: AskedFields) -> Entries:
+def _judged(rows: Sequence[Any], asked: Entry) -> Entries:
     """One entry per judgement, and an empty one per case that lacks the judgement of a judge of others."""
-    answers: tuple[str, ...] = _VALUES if asked.answer is None else (asked.answer, f"feedback.{asked.answer}")
-    instead = ("score",) if asked.answer is None else ()
+    own = asked.answer and (asked.answer, f"feedback.{asked.answer}")
     cases = {row: parts for row, each in enumerate(rows) if (parts := _judgements(each)) is not None}
     judged = [(row, name and str(name), part) for row, parts in cases.items() for name, part in parts]
-    answering = {name for _, name, part in judged if first_field(part, answers) is not None}
+    labeled = {name for _, name, part in judged if first_field(part, _VALUES) is not None}
     told = []
-    if asked.answer is None and any(field(part, "answer") is not None for *_, part in judged):
+    if not own and any(field(part, "answer") is not None for *_, part in judged):
         told.append(_BY_ANSWER)
-    silent = {str(name) for _, name, _ in judged if name not in answering}
-    if instead and silent:
-        told.append(f"evaluations without any label are read as their scores: {shorten(sorted(silent))}")
-    listed = []
-    for row, name, part in judged:
-        answer = first_field(part, answers if name in answering else instead)
-        listed.append((row, answer, first_field(part, _WHY), name))
+    scored = sorted({str(name) for _, name, _ in judged if name not in labeled})
+    if not own and scored:
+        told.append(f"evaluations without any label are read as their scores: {shorten(scored)}")
     names, present = dict.fromkeys(name for _, name, _ in judged), {part[:2] for part in judged}
     whole = [row for row in cases if not _is_judgement(rows[row])]
-    listed += [(row, None, None, name) for row in whole for name in names if (row, name) not in present]
+    judged += [(row, name, {}) for row in whole for name in names if (row, name) not in present]
     found = []
-    for row, answer, why, name in sorted(listed, key=lambda each: each[0]):
+    for row, name, part in sorted(judged, key=lambda each: each[0]):
         given = first_field(rows[row], _ABOUT if asked.input is None else (asked.input,))
         if isinstance(given, str) and asked.input is None:  # samples_df writes who asked
             given = opened(given.removeprefix("user:\n").removesuffix("\n"))
         case = first_field(rows[row], _CASES if asked.id is None else (asked.id,))
-        found.append(Entry(row, answer, why, given, case, name))
+        answer = first_field(part, own or (_VALUES if name in labeled else ("score",)))
+        found.append(Entry(answer, first_field(part, _WHY), given, case, name, row))
     return found, tuple(told)
 
 
@@ -168,11 +141,17 @@ _REPLIES = ("response.body", "result.message", "output", "response", "completion
 _REPLY_PARTS = ("choices", "output", "content", "message")
 
 
-def _recorded(rows: Sequence[Any], asked: AskedFields) -> Entries:
+def _recorded(rows: Sequence[Any], asked: Entry) -> Entries:
     """One entry per record, whose answer and explanation are fields, or in a reply that is JSON."""
-    known = _fields(rows)
+    records = [row if isinstance(row, Mapping) else getattr(row, "__dict__", None) for row in rows]
+    if None in records:
+        odd = records.index(None)
+        raise BadInput(
+            f"Row {odd} is no record with fields ({type(rows[odd]).__name__}): pass dicts with input, answer and "
+            "explanation, a table, or the path of a file of them."
+        )
+    known = list(dict.fromkeys(str(name) for record in records for name in record or ()))
     given, case = asked.input or the_field(known, INPUTS, "input"), asked.id or the_field(known, IDS, "id")
-    abouts = [(field(row, given or ""), field(row, case or "")) for row in rows]
     chats = any(has(row, "messages") or has(row, "custom_id") for row in rows)
     explanation = asked.explanation or (None if chats else the_field(known, EXPLANATIONS, "explanation"))
     replies = []
@@ -182,36 +161,20 @@ def _recorded(rows: Sequence[Any], asked: AskedFields) -> Entries:
         parts = _parts_of(replies, asked)
     else:
         explanation = explanation or needed(known, EXPLANATIONS, "explanation")
-        answer = asked.answer or _answer_field(known)
-        parts = [(field(row, answer), field(row, explanation)) for row in rows]
-    if asked.input is None:
-        abouts = [(_messages(row)[1] or about, case) for row, (about, case) in zip(rows, abouts, strict=True)]
-    pairs = zip(parts, abouts, strict=True)
-    return [Entry(row, *part, *about) for row, (part, about) in enumerate(pairs)], ()
-
-
-def _fields(rows: Sequence[Any]) -> list[str]:
-    """The fields of all records, in order of appearance."""
-    records = [row if isinstance(row, Mapping) else getattr(row, "__dict__", None) for row in rows]
-    if None in records:
-        odd = records.index(None)
-        raise BadInput(
-            f"Row {odd} is no record with fields ({type(rows[odd]).__name__}): pass dicts with input, answer and "
-            "explanation, a table, or the path of a file of them."
-        )
-    return list(dict.fromkeys(str(name) for record in records for name in record or ()))
-
-
-def _answer_field(known: Sequence[str]) -> str:
-    """The field of the answer; beside a response or a judge's label, "answer" may be the one that is right."""
-    name = needed(known, ANSWERS, "answer")
-    other = "label" if {"label", "score"} <= set(known) else the_field(known, ANSWERS[1:], "answer")
-    if name.strip().lower() == "answer" and other is not None:
-        raise BadInput(
-            f"{name!r} and {other!r} may both hold the answer that is explained, and one of them may be what is right: "
-            f"say which, such as answer={other!r}."
-        )
-    return name
+        decided = asked.answer or needed(known, ANSWERS, "answer")
+        if asked.answer is None and decided.strip().lower() == "answer":  # perhaps the truth
+            other = "label" if {"label", "score"} <= set(known) else the_field(known, ANSWERS[1:], "answer")
+            if other is not None:
+                raise BadInput(
+                    f"{decided!r} and {other!r} may both hold the answer that is explained, and one of them may be "
+                    f"what is right: say which, such as answer={other!r}."
+                )
+        parts = [(field(row, decided), field(row, explanation)) for row in rows]
+    found = []
+    for row, (record, (answer, why)) in enumerate(zip(rows, parts, strict=True)):
+        asking = _messages(record)[1] if asked.input is None else []
+        found.append(Entry(answer, why, asking or field(record, given or ""), field(record, case or ""), row=row))
+    return found, ()
 
 
 def _messages(row: Any) -> tuple[list[Any], list[Any]]:
@@ -233,12 +196,18 @@ def _reply(row: Any) -> Any:
     return "\n".join(filter(None, texts)) or None
 
 
-def _parts_of(replies: Iterable[Any], asked: AskedFields) -> list[tuple[Any, Any]]:
+def _parts_of(replies: Iterable[Any], asked: Entry) -> list[tuple[Any, Any]]:
     """The answer and the explanation in the JSON of each reply; None for both if there is no such JSON, or several.
 
     Raises if no reply names one of them as usual, and the caller does not say which field it is.
     """
-    objects = [_object(reply) for reply in replies]
+    objects: list[Mapping[str, Any]] = []
+    for reply in replies:
+        try:
+            held = json_value(reply) if isinstance(reply, str) else reply
+        except Unreadable:
+            held = None
+        objects.append(held if isinstance(held, Mapping) else {})
     columns = []
     for given, tiers, what in ((asked.answer, SAID, "answer"), (asked.explanation, EXPLANATIONS, "explanation")):
         columns.append([field(each, given or the_field(list(each), tiers, what) or "") for each in objects])
@@ -247,10 +216,109 @@ def _parts_of(replies: Iterable[Any], asked: AskedFields) -> list[tuple[Any, Any
     return list(zip(*columns, strict=True))
 
 
-def _object(reply: Any) -> Mapping[str, Any]:
-    """The only object of JSON in a reply; empty if there is none, or if there are several."""
+# -- the fields of whatever holds a row of a log, what they are usually called, and the texts of messages -------------
+
+
+def field(thing: Any, path: str) -> Any:
+    """The value of a field, or of a field of a field (``"value.a"``); None if it is missing.
+
+    Examples
+    --------
+    >>> field({"value": {"a": 3}}, "value.a"), field({"value.a": 4}, "value.a"), field({}, "value")
+    (3, 4, None)
+    """
+    value = thing.get(path) if isinstance(thing, Mapping) else getattr(thing, path, None)
+    if is_missing(value) or callable(value):
+        first, _, rest = path.partition(".")
+        return field(opened(field(thing, first)), rest) if rest else None
+    return value
+
+
+def has(thing: Any, *names: str) -> bool:
+    """Whether a row has all these fields, missing or not."""
+    return all(name in thing if isinstance(thing, Mapping) else hasattr(thing, name) for name in names)
+
+
+def first_field(thing: Any, names: Iterable[str]) -> Any:
+    """The first of these fields that is not missing."""
+    return next((value for name in names if (value := field(thing, name)) is not None), None)
+
+
+def opened(value: Any) -> Any:
+    """What the JSON text of an object or a list holds, each key once; anything else as it is."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
     try:
-        held = json_value(reply) if isinstance(reply, str) else reply
-    except Unreadable:
-        return {}
-    return held if isinstance(held, Mapping) else {}
+        return json.loads(value, object_pairs_hook=once)
+    except (ValueError, RecursionError):
+        return value
+
+
+# Of each tier exactly one may occur; the next tier counts only if none of the first does. A "label" is often the truth.
+ANSWERS = (("answer", "prediction", "predicted", "verdict", "decision"), ("output", "response", "completion"))
+EXPLANATIONS = (
+    ("explanation", "rationale", "reason", "reasons", "reasoning", "justification"),
+    ("comment", "chain_of_thought", "cot", "thoughts", "thinking"),
+)
+INPUTS = (("input", "inputs"), ("prompt", "question", "query", "text", "document", "request"))
+SAID = (*ANSWERS, ("label", "class", "category"))  # in a reply, where all of it is the model's
+IDS = (("custom_id",), ("id", "case_id", "uuid"), ("sample_id", "trace_id"))
+
+Tiers = tuple[tuple[str, ...], ...]
+
+
+def the_field(known: Sequence[str], tiers: Tiers, what: str) -> str | None:
+    """The only field that has one of the names, in whatever case; None if there is none, an error if there are two."""
+    for tier in tiers:
+        named = [name for word in tier for name in known if name.strip().lower() == word]
+        if len(named) > 1:
+            raise BadInput(f"Both {named[0]!r} and {named[1]!r} may hold the {what}: say which, {what}={named[0]!r}.")
+        if named:
+            return named[0]
+    return None
+
+
+def needed(known: Sequence[str], tiers: Tiers, what: str) -> str:
+    """`the_field`, or an error if there is none."""
+    name = the_field(known, tiers, what)
+    if name is None:
+        listed = ", ".join(map(repr, known[:12])) or "none"
+        which = "what the model said, not the truth" if what == "answer" else f"the {what}"
+        raise BadInput(f"No field looks like the {what}; there are {listed}: name the one that holds {which}, {what}=.")
+    return name
+
+
+def text_of(message: Any) -> str | None:
+    """The text of a message, or of its parts that are texts; None if there is none."""
+    content = message if isinstance(message, str) else first_field(message, ("content", "text"))
+    parts = content if isinstance(content, list) else [content]
+    texts = [part if isinstance(part, str) else field(part, "text") for part in parts]
+    return "\n".join(text for text in texts if isinstance(text, str)) or None
+
+
+def input_text(given: Any) -> str | None:
+    """An input as one text: of a chat what users said, of a request with one text that text, else its JSON.
+
+    Examples
+    --------
+    >>> input_text([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is it spam?"}])
+    'Is it spam?'
+    >>> input_text({"question": "Is it spam?"}), input_text({"age": 37, "job": "clerk"})
+    ('Is it spam?', '{"age": 37, "job": "clerk"}')
+    """
+    messages = field(given, "messages") if isinstance(given, Mapping) else given
+    if isinstance(messages, list) and messages and all(has(message, "role", "content") for message in messages):
+        asked = [message for message in messages if field(message, "role") == "user"] or messages
+        return "\n".join(filter(None, map(text_of, asked)))
+    parts = list(given.values()) if isinstance(given, Mapping) else [given]
+    if len(parts) == 1 and isinstance(parts[0], str):
+        return parts[0]
+    return None if given is None else written(given)
+
+
+def written(value: Any) -> str:
+    """A value as JSON, with what JSON does not know as its text."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return type(value).__name__

@@ -42,11 +42,20 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     words = all(isinstance(name, str) for row in names for name in row)
     repeated = next((row for row, held in enumerate(names) if len(set(held)) < len(held)), None)
     if words and (wanted.top is not None or (repeated is not None and wanted.features is None)):
-        return highlighted(names, [np.array([number for _, number in held], np.float64) for held in pairs], wanted)
+        return highlighted([(names[row], [number for _, number in held]) for row, held in enumerate(pairs)], wanted)
     if repeated is not None:
         raise BadInput(f"Row {repeated} names a feature twice: give each feature one number.")
-    features, titles = _features(list(dict.fromkeys(name for held in names for name in held)), wanted)
+    named = list(dict.fromkeys(name for held in names for name in held))
+    if not named:
+        raise BadInput("Explanations name no feature: pass at least one number per row.")
+    features: Sequence[Any] = wanted.features or named  # as they first occur, if none are asked for
+    titles: Sequence[str] | None = list(map(str, features))
+    if all(isinstance(name, int | np.integer) and not isinstance(name, bool) for name in named):  # by number
+        features, titles = range(max(len(wanted.features or ()), 1 + max(named))), None
     places = {name: place for place, name in enumerate(features)}
+    unknown = next((name for name in named if name not in places), None)
+    if unknown is not None:
+        raise BadInput(f"Rows name {unknown!r}, which features= lacks. {hint(unknown, wanted.features or ())}")
     what = f"Importances of {len(rows):,} rows over the {len(features):,} features that any of them names"
     need(8 * len(rows) * len(features), what, "keep the largest ones of each row: fs.read(explanations, top=5)")
     values = np.zeros((len(rows), len(features)))
@@ -55,17 +64,3 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
             values[row, places[name]] = number
     absent = any(len(held) < len(features) for held in pairs)
     return wanted.importances(values, titles, *((_ABSENT,) if absent else ()))
-
-
-def _features(named: list[Any], wanted: Wanted) -> tuple[Sequence[Any], Sequence[str] | None]:
-    """The features and their names: those asked for, or as they first occur; numbered ones by number, without names."""
-    if not named:
-        raise BadInput("Explanations name no feature: pass at least one number per row.")
-    if all(isinstance(name, int | np.integer) and not isinstance(name, bool) for name in named):
-        return range(max(len(wanted.features or ()), 1 + max(named))), None
-    if wanted.features is None:
-        return named, list(map(str, named))
-    unknown = next((name for name in named if name not in wanted.features), None)
-    if unknown is not None:
-        raise BadInput(f"Rows name {unknown!r}, which features= lacks. {hint(unknown, wanted.features)}")
-    return wanted.features, wanted.features

@@ -16,16 +16,15 @@ from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rule_json import once
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_objects, to_vector
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame, refuse_query, to_objects, to_vector
 from faithscope.inputs.checks import check_word, one_sentence
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 from faithscope.inputs.hints import hint
-from faithscope.inputs.queries import refuse_query
-from faithscope.readers.log_entries import AskedFields, Entry, entries
-from faithscope.readers.log_fields import field, input_text, opened, written
+from faithscope.readers.log_entries import Entry, entries, field, input_text, opened, written
 from faithscope.visible import visible
 
 _NULLS = ("error", "drop", "key")
+_PARTS = ("answer", "explanation", "input", "id")  # of a rationale, each in a field that a caller may name
 _MISSING = "missing"  # the label of a missing answer that is kept
 _CHANGED = "The log cannot be read ({why}): pass dicts with input, answer and explanation."
 
@@ -100,7 +99,7 @@ class Rationales:
             raise BadInput(
                 f"The input of row {odd} is no dict of features ({seen}): pass the table of rows that you have."
             )
-        return pd.DataFrame([dict(given) for given in rows])
+        return pd.DataFrame(list(map(dict, rows)))
 
 
 def read_rationales(
@@ -150,8 +149,9 @@ def read_rationales(
     >>> round(consistency(rationales.reasons, rationales.predictions).verified, 2)
     1.0
     """
-    asked = AskedFields(name, answer, explanation, input, id)
-    for option, given in vars(asked).items():
+    asked = Entry(answer, explanation, input, id, name)
+    for option in ("name", *_PARTS):
+        given = getattr(asked, option)
         if given is not None and (not isinstance(given, str) or not given):
             raise WrongType(f"{option} must be a text; got {given!r}.")
     check_word(nulls, "nulls", _NULLS)
@@ -162,8 +162,14 @@ def read_rationales(
         rows = [{"messages": [{"role": "assistant", "content": reply}]} for reply in rows]
     with one_sentence(_CHANGED):
         listed, remarks = entries(rows, asked)
-    _refuse_unknown(listed, asked, rows)
-    kept, dropped = _present(_of_name(listed, asked.name), nulls)
+    for option in _PARTS:
+        given = getattr(asked, option)
+        if given is not None and listed and all(getattr(entry, option) is None for entry in listed):
+            fields = dict.fromkeys(str(field) for row in rows if isinstance(row, Mapping) for field in row)
+            raise UnknownName(
+                f"No row of the log holds anything in the field {given!r}, {option}=. {hint(given, fields)}"
+            )
+    kept, dropped = _kept(listed, name, nulls)
     return _assembled(kept, (*remarks, *dropped), index_of(thing) if is_frame(thing) else None)
 
 
@@ -176,7 +182,13 @@ def _log_rows(thing: Any) -> list[Any]:
         return _log_rows(_read_file(Path(thing)))
     refuse_query(thing, "Rationales")
     if is_frame(thing):
-        return _table_rows(thing)
+        names, index = frame_names(thing), index_of(thing)
+        if len(set(names)) < len(names):
+            raise BadInput(f"Two columns are called {max(names, key=names.count)!r}: rename one of them.")
+        columns = {name: _items(frame_column(thing, j)) for j, name in enumerate(names)}
+        if index is not None and isinstance(index.name, str):
+            columns.setdefault(index.name, index.tolist())
+        return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     if isinstance(thing, list | tuple) or (isinstance(thing, np.ndarray) and thing.ndim == 1):
         return list(thing)
     if hasattr(thing, "to_pylist") or hasattr(thing, "to_list"):  # a column of records
@@ -191,17 +203,6 @@ def _log_rows(thing: Any) -> list[Any]:
         f"Rationales came as {type(thing).__module__}.{type(thing).__qualname__}, which is not known here: pass a list "
         "of dicts with input, answer and explanation, a table, or the path of a file."
     )
-
-
-def _table_rows(frame: Any) -> list[dict[str, Any]]:
-    names = frame_names(frame)
-    if len(set(names)) < len(names):
-        raise BadInput(f"Two columns are called {max(names, key=names.count)!r}: rename one of them.")
-    columns = {name: _items(frame_column(frame, j)) for j, name in enumerate(names)}
-    index = index_of(frame)
-    if index is not None and isinstance(index.name, str) and index.name not in columns:
-        columns[index.name] = index.tolist()
-    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
 def _items(column: Any) -> list[Any]:
@@ -225,75 +226,57 @@ def _read_file(path: Path) -> Any:
             f"{_OTHERS.get(ending, '')}."
         )
     try:
-        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        content = path.read_bytes()
     except (OSError, ValueError) as why:
         raise BadInput(f"The file {str(path)!r} cannot be read ({why}): pass the path of a log.") from None
     try:
         return json.loads(content, object_pairs_hook=once)
     except (ValueError, RecursionError):
-        lines = enumerate(content.split(b"\n"), 1)
-        return [_value(path.name, number, line) for number, line in lines if line.strip()]
-
-
-def _value(name: str, number: int, line: bytes) -> Any:
-    try:
-        return json.loads(line.decode(), object_pairs_hook=once)
-    except (ValueError, RecursionError) as problem:
-        why = "it nests too deeply" if isinstance(problem, RecursionError) else problem
-        raise BadInput(
-            f"Line {number:,} of {name} is no JSON in UTF-8 ({why}): mend it, or leave it out if the log was cut short."
-        ) from None
+        rows = []
+    for number, line in enumerate(content.split(b"\n"), 1):
+        try:
+            rows += [json.loads(line.decode("utf-8-sig"), object_pairs_hook=once)] if line.strip() else []
+        except (ValueError, RecursionError) as problem:
+            told = "it nests too deeply" if isinstance(problem, RecursionError) else problem
+            raise BadInput(
+                f"Line {number:,} of {path.name} is no JSON in UTF-8 ({told}): mend it, or leave it out if the log was "
+                "cut short."
+            ) from None
+    return rows
 
 
 # -- which entries are measured: those of one name, with an answer and a rationale ------------------------------------
 
-_PARTS = {"answer": "answer", "explanation": "rationale", "input": "input", "id": "id"}
 
-
-def _of_name(listed: Sequence[Entry], name: str | None) -> list[Entry]:
-    """The entries of one name: the one asked for, or the only one that has rationales."""
-    names = list(dict.fromkeys(entry.name for entry in listed if entry.name is not None))
-    telling = list(dict.fromkeys(entry.name for entry in listed if entry.rationale is not None))
-    if name is None:
-        if len(telling) > 1:
-            shown = ", ".join("nobody" if each is None else repr(each) for each in telling[:12])
-            first = next(filter(None, telling))
-            raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={first!r}.")
-        name = next(iter(telling or names), None)
-    elif name not in names:
+def _kept(entries: Sequence[Entry], name: str | None, nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
+    """The whole entries of one name, asked for or the only one with rationales; and a remark on the others."""
+    names = list(dict.fromkeys(entry.name for entry in entries if entry.name is not None))
+    telling = list(dict.fromkeys(entry.name for entry in entries if entry.explanation is not None))
+    if name is not None and name not in names:
         raise UnknownName(f"The log holds no rationales by {name!r}. {hint(name, names)}")
-    return [entry for entry in listed if entry.name == name]
-
-
-def _refuse_unknown(listed: Sequence[Entry], asked: AskedFields, rows: Sequence[Any]) -> None:
-    """Raise if no row holds anything in a field that the caller names, such as one whose name is misspelled."""
-    for option, part in _PARTS.items():
-        given = getattr(asked, option)
-        if given is not None and listed and all(getattr(entry, part) is None for entry in listed):
-            names = dict.fromkeys(str(name) for row in rows if isinstance(row, Mapping) for name in row)
-            raise UnknownName(
-                f"No row of the log holds anything in the field {given!r}, {option}=. {hint(given, names)}"
-            )
-
-
-def _present(listed: Sequence[Entry], nulls: str) -> tuple[list[Entry], tuple[str, ...]]:
-    """The entries with an answer and a rationale, and a remark on the others."""
-    kept = [entry for entry in listed if entry.answer is not None and entry.rationale is not None]
-    if len(kept) == len(listed):
-        return kept, ()
-    count = f"{len(listed) - len(kept):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
+    if name is None and len(telling) > 1:
+        shown = ", ".join("nobody" if each is None else repr(each) for each in telling[:12])
+        such = next(filter(None, telling))
+        raise BadInput(f"The log holds rationales by {shown}: choose one, such as name={such!r}.")
+    name = name or next(iter(telling or names), None)
+    listed = [entry for entry in entries if entry.name == name]
+    whole = [entry for entry in listed if entry.answer is not None and entry.explanation is not None]
+    if len(whole) == len(listed):
+        return whole, ()
+    count = f"{len(listed) - len(whole):,} of {several(len(listed), 'row', 'rows')} without an answer or a rationale"
     if nulls == "key":
-        return list(listed), (f'{count} were kept, with an empty rationale or the answer "{_MISSING}"',)
-    if not kept:
+        return listed, (f'{count} were kept, with an empty rationale or the answer "{_MISSING}"',)
+    if not whole:
         raise BadInput(f"The log has {count}, so no row is left to measure: read one that holds both.")
     if nulls == "error":
-        first = next(entry for entry in listed if entry.answer is None or entry.rationale is None)
-        what = " and ".join(f"its {word}" for word in ("answer", "rationale") if getattr(first, word) is None)
+        first = next(entry for entry in listed if entry.answer is None or entry.explanation is None)
+        parts = {"its answer": first.answer, "its rationale": first.explanation}
+        what = " and ".join(part for part, given in parts.items() if given is None)
         raise BadInput(
             f"The log has {count}; the first is row {first.row}, without {what}: "
             'pass nulls="drop" to leave such rows out.'
         )
-    return kept, (f"{count} were left out",)
+    return whole, (f"{count} were left out",)
 
 
 # -- entries as Rationales --------------------------------------------------------------------------------------------
@@ -305,7 +288,7 @@ def _assembled(kept: Sequence[Entry], remarks: tuple[str, ...], index: Any) -> R
     `index` has the labels of the rows of the log, if it is a table of pandas.
     """
     ids, told = to_objects([entry.id for entry in kept]), list(remarks)
-    if any(not isinstance(entry.rationale, str | None) for entry in kept):
+    if any(not isinstance(entry.explanation, str | None) for entry in kept):
         told.append("rationales that are no texts were written as JSON")
     counts = Counter(repr(item) for item in ids if item is not None)
     repeated = sum(count for count in counts.values() if count > 1)
@@ -331,7 +314,7 @@ def _assembled(kept: Sequence[Entry], remarks: tuple[str, ...], index: Any) -> R
 
 def _text(entry: Entry) -> str:
     """The rationale as a text; one that is an object or a list of JSON as its JSON."""
-    given = entry.rationale
+    given = entry.explanation
     if given is None or isinstance(given, str):
         return given or ""
     if isinstance(given, Mapping | list | tuple):

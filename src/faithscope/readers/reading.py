@@ -1,6 +1,5 @@
 """read(): whatever a caller holds as `Explanations`; as_explanations(): the same, at every door of the package."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,10 +9,11 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances
-from faithscope.explanations.rule_json import is_structured, once, structured_rules
+from faithscope.explanations.rule_json import is_structured
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
+from faithscope.readers.log_entries import opened
 from faithscope.readers.wanted import ClassIndex, Wanted
 
 _CHANGED = (
@@ -74,11 +74,11 @@ def as_explanations(given: Any, wanted: Wanted | None = None) -> Explanations:
     if isinstance(given, Importances):
         wanted.refuse("these importances were read before", "class_index")
         return wanted.ordered(given)
-    if isinstance(given, Explanations):
-        wanted.refuse(f"these are {given.kind}")
-        return given
-    found = _of_library(given, wanted)
-    found = arrays.read(given, wanted) if found is None else found
+    found = None if isinstance(given, Explanations) else _of_library(given, wanted)
+    if found is None:
+        found = given if isinstance(given, Explanations) else arrays.read(given, wanted)
+        if not isinstance(found, Importances):
+            wanted.refuse(f"these are {found.kind}")
     index = index_of(given) if found.index is None else None
     return found if index is None or len(index) != len(found) else found._with(index=index)
 
@@ -104,14 +104,10 @@ def _is_empty(item: Any) -> bool:
 
 
 def _opened(item: Any) -> Any:
-    """What the JSON text of an object, or of a list of them, holds, each key once; anything else as it is."""
-    if not isinstance(item, str) or item.lstrip()[:1] not in ("{", "["):
-        return item
-    try:
-        held = json.loads(item, object_pairs_hook=once)
-    except (ValueError, RecursionError):
-        return item
-    return held if isinstance(held, dict) or (held and all(isinstance(each, dict) for each in held)) else item
+    """What the JSON text of an object, or of a list of them, holds; anything else as it is."""
+    held = opened(item)
+    objects = isinstance(held, list) and held and all(isinstance(each, dict) for each in held)
+    return held if isinstance(held, dict) or objects else item
 
 
 def _alike(items: Iterable[Any], library: str, recognizes: Callable[[Any], bool]) -> list[Any]:
@@ -139,32 +135,18 @@ def _interpret(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     if local.explanation_type != "local":
         raise BadInput("This explanation of InterpretML is a global one: pass ebm.explain_local(X), one per row.")
     held = local.data(-1)["specific"]
-    names = [str(name) for name in held[0]["names"]]
-    scores = np.array([np.asarray(row["scores"], np.float64) for row in held])
+    names = list(map(str, held[0]["names"]))
+    scores = np.array([row["scores"] for row in held], np.float64)
     if scores.ndim < 3:
-        scores, told = wanted.of_two(scores)
-        return wanted.importances(scores, names, *told)
-    titles = [str(label) for label in held[0].get("meta", {}).get("label_names", range(scores.shape[2]))]
+        return wanted.of_one(scores, names)
+    titles = list(map(str, held[0].get("meta", {}).get("label_names", range(scores.shape[2]))))
     outputs = scores.sum(axis=1) + np.array([np.sum(row["extra"]["scores"], axis=0) for row in held])
     return wanted.of_classes(scores, names, titles, outputs)
 
 
-def _texts(parts: Callable[[Any, Wanted], tokens.Parts], rows: Sequence[Any], wanted: Wanted) -> Explanations:
+def _texts(parts: Callable[[Any], tokens.Parts], rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """The largest words of texts, from the tokens of each and their numbers."""
-    pairs = [parts(row, wanted) for row in rows]
-    return tokens.highlighted([words for words, _ in pairs], [scores for _, scores in pairs], wanted)
-
-
-def _conditions(rows: Sequence[Any], wanted: Wanted) -> Explanations:
-    """Rules over the features that the caller names, or those that conditions name."""
-    wanted.refuse("these are rules", "class_index", "top")
-    return structured_rules(rows, wanted.features, "error")
-
-
-def _are_conditions(item: Any) -> bool:
-    """Whether these are conditions as dicts, {"feature", "op", "value"}; lists of three are read otherwise."""
-    holds = isinstance(item, Mapping) or (isinstance(item, list) and any(isinstance(each, Mapping) for each in item))
-    return holds and is_structured(item)
+    return tokens.highlighted(map(parts, rows), wanted)
 
 
 Reader = tuple[str, Callable[[Any], bool], Callable[[Sequence[Any], Wanted], Explanations]]
@@ -181,6 +163,6 @@ READERS: tuple[Reader, ...] = (  # the first that recognizes the first row reads
     ("ferret", _having("tokens", "scores", "explainer"), partial(_texts, tokens.ferret)),
     ("inseq", _having("source_attributions", "target"), partial(_texts, tokens.inseq)),
     ("interpreto", _having("elements", "attributions"), partial(_texts, tokens.interpreto)),
-    ("conditions", _are_conditions, _conditions),
+    ("conditions", is_structured, rules.read_conditions),
     ("mappings", pairs.recognizes, pairs.read),
 )

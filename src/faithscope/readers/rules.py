@@ -1,4 +1,4 @@
-"""Rules as other libraries print them: anchor-exp's and alibi's anchors, calibrated-explanations, PyXAI's reasons.
+"""Rules as other libraries print or list them: anchor-exp and alibi, calibrated-explanations, PyXAI; or as dicts.
 
 Bounds are in full where the library's bins are known, and categories come with their codes.
 """
@@ -11,7 +11,8 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations, claims
 from faithscope.explanations.highlights import Highlights
-from faithscope.explanations.rule_text import BOUNDS, ROUNDED, SPELLINGS, Triple, parse_rule
+from faithscope.explanations.rule_json import structured_rules
+from faithscope.explanations.rule_text import BOUNDS, ROUNDED, Triple, parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import split_lower_words, split_words
 from faithscope.readers.wanted import Wanted
@@ -85,7 +86,7 @@ class Printed:
     def rules(self, rows: Sequence[Iterable[Triple]], wanted: Wanted, names: Sequence[str] | None) -> Rules:
         """The rules over the features that the caller names, else those that the library knows or conditions name."""
         wanted.refuse("these are rules", "class_index")
-        rules = Rules.from_conditions(rows, names if wanted.features is None else wanted.features)
+        rules = Rules.from_conditions(rows, wanted.features or names)
         return rules._with(remarks=tuple(dict.fromkeys(self.remarks)), categories=self.codes)
 
 
@@ -141,8 +142,14 @@ def read_anchors(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """
     anchors = list(map(_to_anchor, rows))
     claimed = claims({name: [getattr(anchor, name) for anchor in anchors] for name in ("precision", "coverage")})
-    texts = any(isinstance(anchor.instance, str) for anchor in anchors)
-    explanations: Explanations = _anchored_words(anchors, wanted) if texts else _anchor_rules(anchors, wanted)
+    explanations: Explanations
+    if any(isinstance(anchor.instance, str) for anchor in anchors):
+        wanted.refuse("anchors have all their words in them, of one class", "class_index", "top")
+        words = [{part for token in anchor.conditions for part in split_words(token)} for anchor in anchors]
+        lower = all(word == word.lower() for row in words for word in row)
+        explanations = Highlights(words, split_lower_words if lower else split_words)
+    else:
+        explanations = _anchor_rules(anchors, wanted)
     return explanations._with(claimed=claimed, claim=_CLAIM)
 
 
@@ -168,13 +175,6 @@ def _to_anchor(item: Any) -> Anchor:
     precise, covered = (float(np.ravel(each)[-1]) for each in (precision, coverage))
     explainer = getattr(getattr(item, "as_html_fn", None), "__self__", None)
     return Anchor(list(map(str, names)), positions, raw.get("instance"), precise, covered, explainer)
-
-
-def _anchored_words(anchors: Sequence[Anchor], wanted: Wanted) -> Highlights:
-    wanted.refuse("anchors have all their words in them, of one class", "class_index", "top")
-    words = [{part for token in anchor.conditions for part in split_words(token)} for anchor in anchors]
-    lower = all(word == word.lower() for row in words for word in row)
-    return Highlights(words, split_lower_words if lower else split_words)
 
 
 def _anchor_rules(anchors: Sequence[Anchor], wanted: Wanted) -> Rules:
@@ -226,29 +226,28 @@ def read_calibrated(rows: Sequence[Any], wanted: Wanted) -> Explanations:
             "These are alternative or fast explanations, which are no rules that hold on the rows that they explain: "
             "pass factual ones, explainer.explain_factual(X)."
         )
-    names = [str(name) for name in rows[0].get_explainer().feature_names]
-    values = {key: np.array([float(row.prediction[key]) for row in rows]) for key in ("predict", "low", "high")}
-    claimed = claims({"prediction": values.pop("predict"), **values, "width": values["high"] - values["low"]})
+    names = list(map(str, rows[0].get_explainer().feature_names))
+    predicted, low, high = (
+        np.array([float(row.prediction[key]) for row in rows]) for key in ("predict", "low", "high")
+    )
+    claimed = claims({"prediction": predicted, "low": low, "high": high, "width": high - low})
     which = "all conditions" if wanted.top is None else f"the {wanted.top} conditions that weigh most"
     printed = Printed(names, f"the rule of a row joins {which} of its explanation, without their weights")
-    conditions = [_factual(printed, row, names, wanted.top) for row in rows]
+    conditions: list[list[Triple]] = []
+    for row in rows:
+        rules, explainer = row.rules, row.get_explainer()
+        single = [place for place, feature in enumerate(rules["feature"]) if np.ndim(feature) == 0]  # others join these
+        heaviest = sorted(single, key=lambda place: -abs(float(rules["weight"][place])))[: wanted.top]
+        conditions.append([])
+        for place in sorted(heaviest):
+            feature = int(rules["feature"][place])
+            known = (explainer.categorical_labels or {}).get(feature, ())
+            named = known if isinstance(known, Mapping) else dict(enumerate(known))
+            texts = {int(code): str(name) for code, name in named.items() if feature in explainer.categorical_features}
+            edges = _edges(explainer.discretizer, feature)
+            text, code = str(rules["rule"][place]), float(row.x_test[feature])
+            conditions[-1] += printed.read(text, names[feature], edges, texts, code)
     return printed.rules(conditions, wanted, names)._with(claimed=claimed, claim=_INTERVALS)
-
-
-def _factual(printed: Printed, row: Any, names: Sequence[str], top: int | None) -> list[Triple]:
-    """The conditions of one row, those on one feature each: others join these."""
-    rules, explainer = row.rules, row.get_explainer()
-    single = [place for place, feature in enumerate(rules["feature"]) if np.ndim(feature) == 0]
-    conditions: list[Triple] = []
-    for place in sorted(sorted(single, key=lambda place: -abs(float(rules["weight"][place])))[:top]):
-        feature = int(rules["feature"][place])
-        known = (explainer.categorical_labels or {}).get(feature, ())
-        named = known if isinstance(known, Mapping) else dict(enumerate(known))
-        texts = {int(code): str(name) for code, name in named.items() if feature in explainer.categorical_features}
-        edges = _edges(explainer.discretizer, feature)
-        text, code = str(rules["rule"][place]), float(row.x_test[feature])
-        conditions += printed.read(text, names[feature], edges, texts, code)
-    return conditions
 
 
 # -- PyXAI: what ``explainer.to_features(reason, details=True)`` gives ---------------------------------------------
@@ -267,12 +266,18 @@ def are_pyxai(item: Any) -> bool:
 
 def read_pyxai(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """Rules over the columns that the model sees, with thresholds in full."""
-    wanted.refuse("these are reasons of PyXAI's", "top")
-    conditions: list[list[Triple]] = []
-    for reason in rows:
-        literals = [literal for part in reason.values() for literal in part]
-        codes = [str(getattr(literal[_SIGNED], "value", literal[_SIGNED])) for literal in literals]
-        signs = [SPELLINGS.get(code.lower(), code) for code in codes]
-        pairs = zip(literals, signs, strict=True)
-        conditions.append([(str(literal["name"]), sign, literal[_THRESHOLD]) for literal, sign in pairs])
-    return Printed(None).rules(conditions, wanted, None)
+
+    def condition(literal: Mapping[str, Any]) -> dict[str, Any]:
+        sign = str(getattr(literal[_SIGNED], "value", literal[_SIGNED]))
+        return {"feature": str(literal["name"]), "op": sign, "value": literal[_THRESHOLD]}
+
+    return read_conditions([[condition(each) for part in reason.values() for each in part] for reason in rows], wanted)
+
+
+# -- conditions as dicts -------------------------------------------------------------------------------------------
+
+
+def read_conditions(rows: Sequence[Any], wanted: Wanted) -> Explanations:
+    """Rules over the features that the caller names, or those that conditions name."""
+    wanted.refuse("these are rules", "class_index", "top")
+    return structured_rules(rows, wanted.features, "error")

@@ -21,9 +21,9 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     """Importances, or highlights of the largest tokens of texts."""
     first = rows[0]
     if len(rows) == 1 and _are_texts(first.data):
-        return _of_texts(list(first.values), first.data, wanted)
+        return highlighted(zip(first.data, first.values, strict=True), wanted)
     if any(map(_is_text, rows)):
-        return _of_texts([row.values for row in rows], [row.data for row in rows], wanted)
+        return highlighted([(row.data, row.values) for row in rows], wanted)
     values, bases = np.asarray(first.values), first.base_values
     if isinstance(first.feature_names, str) and len(rows) == 1:  # one feature of all rows
         values = values[:, None]
@@ -32,20 +32,19 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
         if len({part.shape for part in parts}) > 1:
             raise BadInput("Explanations of shap have different shapes: explain every row with the same features.")
         values, bases = np.stack(parts), [row.base_values for row in rows]
-    names, titles = _names(first.feature_names), first.output_names
+    listed, titles = first.feature_names, first.output_names
+    listed = [listed] if isinstance(listed, str) else listed
+    named = listed is not None and all(isinstance(name, str | int | np.generic) for name in listed)
+    names = list(map(str, listed)) if named else None
     if values.ndim == 2:
         label = label_named(titles)
         if label is not None:
             wanted.refuse(f"these explanations speak of {label!r}", "class_index")
-        values, told = wanted.of_two(values)
-        return wanted.importances(values, names, *told, label=label)
+        return wanted.of_one(values, names, label=label)
     if values.ndim == 3:
         known = titles is not None and not isinstance(titles, str) and len(titles) == values.shape[2]
         return wanted.of_classes(values, names, list(map(str, titles)) if known else None, _outputs(values, bases))
-    if values.ndim == 4:
-        wanted.refuse("these are maps of one class", "class_index")
-        return wanted.importances(values)
-    return wanted.importances(values[..., wanted.position(values.shape[-1], "Maps")])
+    return wanted.of_maps(values)
 
 
 def _of_one_row(row: Any) -> Array:
@@ -61,12 +60,6 @@ def _outputs(values: Array, bases: Any) -> Floats | None:
     except (TypeError, ValueError):
         return None
     return total if len(total) == len(values) and np.isfinite(total).all() else None
-
-
-def _names(names: Any) -> list[str] | None:
-    listed = [names] if isinstance(names, str) else names
-    known = listed is not None and all(isinstance(name, str | int | np.generic) for name in listed)
-    return list(map(str, listed)) if known else None
 
 
 def _are_texts(data: Any) -> bool:
@@ -89,12 +82,3 @@ def _holds_texts(row: Any) -> bool:
     """Whether one row of the data is a list of tokens."""
     listed = isinstance(row, list | tuple | np.ndarray) and np.ndim(row) == 1
     return listed and len(row) > 0 and all(isinstance(token, str) for token in row)
-
-
-def _of_texts(values: Sequence[Any], tokens: Sequence[Any], wanted: Wanted) -> Explanations:
-    """Tokens with their numbers; of several classes, those of the class wanted."""
-    scores = [np.asarray(each, np.float64) for each in values]
-    place = wanted.position(scores[0].shape[1], "Explanations of texts") if scores[0].ndim == 2 else 0
-    if scores[0].ndim == 1:
-        wanted.refuse("these explanations are of one class", "class_index")
-    return highlighted(tokens, [each[:, place] if each.ndim == 2 else each for each in scores], wanted)

@@ -9,20 +9,18 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.tokenizers import split_lower_words, split_words
-from faithscope.inputs.array_types import Array
 from faithscope.inputs.tensors import to_host
 from faithscope.readers.wanted import Wanted
 
 _TOP = 5  # words that are highlighted if the caller does not say how many
-_ONE = "these explanations are of one class"
 _SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|UNK|MASK|BOS|EOS)\]|<[^<>\s]*>|<\|[^|]*\|>")
 _STARTS = ("Ġ", "▁")  # before the first piece of a word, in byte-pair and SentencePiece vocabularies
 _CONTINUES = "##"  # before a later piece of a word, in WordPiece vocabularies
 
-Parts = tuple[Iterable[str], Array]  # the tokens of one text, and a number for each
+Parts = tuple[Iterable[str], Any]  # the tokens of one text, and an array of a number for each, or of one per class
 
 
-def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[Array], wanted: Wanted) -> Highlights:
+def highlighted(texts: Iterable[Parts], wanted: Wanted) -> Highlights:
     """The words largest in size of every text, as many as are wanted.
 
     Pieces of a word count together, and so do its occurrences; among words of the same size the earlier one is kept; a
@@ -30,12 +28,10 @@ def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[Array], wanted
 
     Parameters
     ----------
-    tokens : sequence of lists of str
-        The tokens of each text.
-    scores : sequence of (tokens,) arrays
-        A number for each.
+    texts : iterable of (tokens, numbers)
+        The tokens of each text, and numbers of shape (tokens,) or (tokens, classes).
     """
-    weighed = [_weighed(row, *pair) for row, pair in enumerate(zip(tokens, scores, strict=True))]
+    weighed = [_weighed(row, list(tokens), numbers, wanted) for row, (tokens, numbers) in enumerate(texts)]
     lower = not any(word != word.lower() for words in weighed for word in words)
     top = wanted.top or _TOP
     largest = [
@@ -46,9 +42,13 @@ def highlighted(tokens: Sequence[Iterable[str]], scores: Sequence[Array], wanted
     return Highlights(largest, split_lower_words if lower else split_words)._with(remarks=(remark,))
 
 
-def _weighed(row: int, tokens: Iterable[str], scores: Array) -> dict[str, float]:
+def _weighed(row: int, pieces: list[str], given: Any, wanted: Wanted) -> dict[str, float]:
     """Every word of a text with the sum of its tokens' numbers, in the order of the text."""
-    pieces, numbers = list(tokens), np.asarray(scores, np.float64).reshape(-1)
+    numbers = np.asarray(given, np.float64)
+    if numbers.ndim == 2:
+        numbers = numbers[:, wanted.position(numbers.shape[1])]
+    else:
+        wanted.refuse("these explanations are of one class", "class_index")
     if not all(isinstance(piece, str) for piece in pieces):
         raise BadInput(f"The tokens of row {row} are no texts: decode them first.")
     if len(pieces) != len(numbers):
@@ -67,12 +67,13 @@ def _joined(pieces: Sequence[str], numbers: Sequence[float]) -> list[tuple[str, 
     marked = any(piece.startswith(_STARTS) for piece in pieces)
     spaced = not marked and any(piece != piece.rstrip() for piece in pieces)  # shap leaves the space after a word
     words: list[tuple[str, float]] = []
-    for place, (piece, number) in enumerate(zip(pieces, numbers, strict=True)):
+    ended = True
+    for piece, number in zip(pieces, numbers, strict=True):
+        glued, ended = spaced and not ended, piece != piece.rstrip()
         if _SPECIAL.fullmatch(piece.strip()):
             continue
         text = piece.strip().removeprefix(_CONTINUES).lstrip("".join(_STARTS))
-        later = piece.startswith(_CONTINUES) or (marked and not piece.startswith(_STARTS))
-        later = later or (spaced and place > 0 and pieces[place - 1] == pieces[place - 1].rstrip())
+        later = glued or piece.startswith(_CONTINUES) or (marked and not piece.startswith(_STARTS))
         if later and words:
             words[-1] = words[-1][0] + text, words[-1][1] + number
         else:
@@ -83,21 +84,18 @@ def _joined(pieces: Sequence[str], numbers: Sequence[float]) -> list[tuple[str, 
 # -- libraries: the tokens of the object of one text, and a number for each -------------------------------------------
 
 
-def captum(row: Any, wanted: Wanted) -> Parts:
+def captum(row: Any) -> Parts:
     """Of `LLMAttributionResult`: what the whole answer owes to each token of the prompt."""
-    wanted.refuse(_ONE, "class_index")
     return row.input_tokens, to_host(row.seq_attr)
 
 
-def ferret(row: Any, wanted: Wanted) -> Parts:
+def ferret(row: Any) -> Parts:
     """Of ferret: the scores of one method, for one target."""
-    wanted.refuse(_ONE, "class_index")
-    return row.tokens, np.asarray(row.scores)
+    return row.tokens, row.scores
 
 
-def inseq(row: Any, wanted: Wanted) -> Parts:
+def inseq(row: Any) -> Parts:
     """Of inseq: tokens of the source, or of the prompt if there is no source, over all that was generated."""
-    wanted.refuse(_ONE, "class_index")
     if row.source_attributions is not None:
         tokens, values = row.source, to_host(row.source_attributions)
     else:  # a model without an encoder: what was generated is explained by the prompt before it
@@ -108,7 +106,6 @@ def inseq(row: Any, wanted: Wanted) -> Parts:
     return [str(getattr(token, "token", token)) for token in tokens], np.nansum(values, axis=1)
 
 
-def interpreto(row: Any, wanted: Wanted) -> Parts:
+def interpreto(row: Any) -> Parts:
     """Of interpreto: attributions are (elements,) or (classes, elements)."""
-    values = to_host(row.attributions)
-    return row.elements, values[wanted.position(len(values), "These attributions")] if values.ndim > 1 else values
+    return row.elements, to_host(row.attributions).T

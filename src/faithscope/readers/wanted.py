@@ -11,10 +11,10 @@ from faithscope.errors import BadInput
 from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.axes import are_interactions
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.hints import hint
+from faithscope.inputs.rows import are_interactions
 
 ClassIndex = int | Literal["predicted"] | None
 _PREDICTED = "fs.read(explanations, class_index='predicted')"
@@ -117,35 +117,45 @@ class Wanted:
             crossed = [f"{name} | class {title}" for title in titles for name in names or default_names(features)]
             flat = values.transpose(0, 2, 1).reshape(rows, -1)
             return left.importances(flat, crossed, *remarks, side_by_side(classes, _PREDICTED))
-        place = self.position(classes, "Importances")
+        place = self.position(classes)
         told = (f"importances are those of class {titles[place]}",) if self.class_index is None and classes == 2 else ()
         return left.importances(values[:, :, place], names, *remarks, *told, label=label_named(titles[place]))
 
-    def position(self, classes: int, what: str) -> int:
+    def of_maps(self, values: Array) -> Importances:
+        """The importances of maps with two axes and channels, (n, ...), or of the class wanted of several, last."""
+        if values.ndim > 4:
+            return self.importances(values[..., self.position(values.shape[-1])])
+        self.refuse("these are maps of one class", "class_index")
+        return self.importances(values)
+
+    def position(self, classes: int) -> int:
         """The position of the class wanted of so many: by default class 1 of two; raises if there are more."""
         index = self.class_index
         if index == "predicted":
             raise BadInput(
-                f"class_index='predicted' needs the predictions, which are not part of these {what.lower()}: take the "
+                "class_index='predicted' needs the predictions, which are not part of these explanations: take the "
                 "rows' own, values[np.arange(len(values)), :, predicted], as an array."
             )
         if index is None and classes <= 2:
             return classes - 1
         if index is None or index >= classes:
             raise BadInput(
-                f"{what} are of {classes} classes: choose one, class_index=0 to {classes - 1}; got {index!r}."
+                f"Explanations are of {classes} classes: choose one, class_index=0 to {classes - 1}; got {index!r}."
             )
         return index
 
-    def of_two(self, values: Array) -> tuple[Array, tuple[str, ...]]:
-        """One number per feature as that of the class wanted of two, and how it was read: class 0 turns the sign."""
+    def of_one(
+        self, values: Any, names: Sequence[str] | None = None, *remarks: str, label: str | None = None
+    ) -> Importances:
+        """One number per feature as that of the class wanted of two: class 0 turns the sign."""
+        read = self.importances(values, names, *remarks, label=label)
         if self.class_index is None:
-            return values, ()
+            return read
         if self.class_index not in (0, 1):
             self.refuse("there is one number per feature, of one class or of class 1 of two", "class_index")
-        how = "as they are" if self.class_index else "with the other sign"
+        how, turned = ("as they are", read.values) if self.class_index else ("with the other sign", 0 - read.values)
         told = f"importances were taken for those of class 1 of two, and read {how} for class {self.class_index}"
-        return (values if self.class_index else 0 - values), (told,)
+        return read._with(values=turned, remarks=(*remarks, told))
 
     def _chosen(self, values: Array, names: Sequence[str] | None) -> tuple[Array, Sequence[str] | None]:
         """The features that the caller asks for, along the second axis, and their names."""

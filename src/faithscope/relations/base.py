@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Postings, Shared
-from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import Near
 from faithscope.inputs.array_types import Bools, Ints
 
 Masks = Bools
@@ -64,8 +64,6 @@ class Blocks:
         Whether several threads may make masks at once.
     near : callable, optional
         Makes the same as centers and radii, if coverage is by distance.
-    pairs : Postings, optional
-        The same as pairs (explanation, row), ascending by explanation, if each explanation covers few rows.
     asked : Postings, optional
         The pairs (explanation, row) of which it is known whether the one covers the other; None if all are. A pair that
         is not known is not in `masks`.
@@ -74,7 +72,6 @@ class Blocks:
     masks: Callable[[Ints | None], Mask]
     threads: bool = True
     near: Callable[[], Near] | None = None
-    pairs: Postings | None = None
     asked: Postings | None = None
 
     @classmethod

@@ -12,13 +12,12 @@ from faithscope.errors import BadInput, Incompatible, NotProven, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Bools, Ints
-from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_vector
-from faithscope.inputs.checks import check_flag, check_whole
-from faithscope.inputs.folding import fold
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame, refuse_query, to_vector
+from faithscope.inputs.checks import check_flag, check_whole, same_length
+from faithscope.inputs.documents import fold
 from faithscope.inputs.frames import frame
 from faithscope.inputs.missing import is_missing, missing_values
 from faithscope.inputs.numbers import known_numbers, to_positions
-from faithscope.inputs.queries import refuse_query
 from faithscope.inputs.rows import rows_of
 from faithscope.readers import as_explanations
 from faithscope.relations.base import Blocks, Relation
@@ -78,12 +77,10 @@ class Judged:
         columns = {
             name: to_vector(named[name], f"The column {name!r}") for name in (*_COLUMNS, "text") if name in named
         }
-        sizes = list(map(len, columns.values()))
-        if len(set(sizes)) > 1:
-            raise BadInput(f"The columns {', '.join(columns)} differ in length: {', '.join(map(str, sizes))}.")
         applies = columns["applies"]
         if applies.ndim != 1:
             raise WrongType(f"The column 'applies' must hold one answer per row; got shape {applies.shape}.")
+        same_length(**{f"values of {name!r}": len(column) for name, column in columns.items()})
         asked, numbers = ~missing_values(applies), known_numbers(applies)
         wrong = asked & ~np.isin(numbers, (0, 1))
         if wrong.any():
@@ -189,14 +186,11 @@ class JudgedPairs(Relation):
         code, place = np.full(len(self.distinct), -1), np.full(self.rows, -1)
         code[numbers], place[np.asarray(X)] = np.arange(len(distinct)), np.arange(rows)
         which, row = code[self.which], place[self.row]
-        here = np.flatnonzero((which >= 0) & (row >= 0))
-        here = here[np.argsort(which[here], kind="stable")]
-        asked = None if len(here) == len(distinct) * rows else (which[here], row[here])
-        yes = here[self.applies[here]]
-        table = csr_array((np.ones(len(yes), bool), (which[yes], row[yes])), shape=(len(distinct), rows))
-        return Blocks.of(
-            lambda start, stop: np.asarray(table[start:stop].toarray()), pairs=(which[yes], row[yes]), asked=asked
-        )
+        here = (which >= 0) & (row >= 0)
+        asked = which[here], row[here]
+        table = csr_array((self.applies[here], asked), shape=(len(distinct), rows))
+        partial = len(asked[0]) < len(distinct) * rows
+        return Blocks.of(lambda start, stop: table[start:stop].toarray(), asked=asked if partial else None)
 
 
 def bind(relation: Any, explanations: Explanations, X: Any, positions: Ints | None = None) -> Any:

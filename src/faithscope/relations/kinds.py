@@ -12,9 +12,8 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Conjunctions, as_they_come
 from faithscope.explanations.counterfactuals import Balls, Counterfactuals
 from faithscope.explanations.distances.metrics import Gower, to_metric_name
-from faithscope.explanations.distances.near import Near
 from faithscope.explanations.distances.points import Points
-from faithscope.explanations.distances.tiles import arranged_masks
+from faithscope.explanations.distances.tiles import Near, arranged_masks
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.reasons import Reasons
@@ -55,10 +54,10 @@ class Applies(Relation):
         return self.exclusive
 
     def scopes(self, explanations: Explanations) -> Explanations:
-        if isinstance(explanations, Counterfactuals):
-            return explanations.balls()
         if isinstance(explanations, Conjunctions | Balls):
             return explanations
+        if isinstance(explanations, Counterfactuals):
+            return explanations.balls()
         if isinstance(explanations, Prototypes):
             raise NotScoped(
                 "These prototypes are only indices, which do not say where they apply: pass the rows they stand for, "
@@ -80,10 +79,10 @@ class Applies(Relation):
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
         if isinstance(distinct, Balls):
-            if distinct.centers.dtype == object or isinstance(distinct.metric, Gower):
+            if distinct.originals.dtype == object or isinstance(distinct.metric, Gower):
                 return Blocks.of(distinct.inside(X))
-            points = Points(distinct.centers[:0], distinct.metric, distinct.names)
-            return _by_distance(partial(_near, points, distinct.centers, X, distinct.radii, True), distinct.metric)
+            points = Points(distinct.originals, distinct.metric, distinct.names)
+            return _by_distance(partial(_near, points, points.rows, X, distinct.radii, True), distinct.metric)
         assert isinstance(distinct, Conjunctions)
         parts, lists = number_parts(distinct)
         return Parts(parts, lists, partial(distinct.masks, parts, X), distinct.postings(parts, X))
@@ -131,7 +130,19 @@ class Nearest(Relation):
 
 
 @dataclass(frozen=True)
-class Ball(Relation):
+class _ByDistance(Relation):
+    """Up to a distance: a finite number of at least 0."""
+
+    tau: float
+
+    def __post_init__(self) -> None:
+        if not is_real(self.tau) or not 0 <= self.tau < 1e308:
+            raise BadInput(f"tau is a distance, a finite number of at least 0; got {self.tau!r}.")
+        object.__setattr__(self, "tau", float(self.tau))
+
+
+@dataclass(frozen=True)
+class Ball(_ByDistance):
     """Prototypes cover the rows within a distance of every one of them (the paper's second option).
 
     Parameters
@@ -146,11 +157,6 @@ class Ball(Relation):
     >>> fs.sufficiency(prototypes, X=[[1.0], [8.0], [9.0]], predictions=[0, 1, 1], relation=Ball(5)).value
     0.6666666666666666
     """
-
-    tau: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tau", _to_tau(self.tau))
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
         prototypes, points = _with_points(distinct)
@@ -171,7 +177,7 @@ def _with_points(explanations: Explanations) -> tuple[Prototypes, Points]:
 
 
 @dataclass(frozen=True)
-class Within(Relation):
+class Within(_ByDistance):
     """Explanations at distances up to tau count as the same (paper, section 4.2).
 
     A relation between explanations, not between an explanation and rows: it generalizes consistency, not sufficiency.
@@ -191,11 +197,10 @@ class Within(Relation):
     [[True, True, False]]
     """
 
-    tau: float
     metric: Any = "euclidean"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tau", _to_tau(self.tau))
+        super().__post_init__()
         to_metric_name(self.metric)  # raises if it is none
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Blocks:
@@ -212,13 +217,6 @@ def vectors(explanations: Explanations) -> Floats:
         return explanations.values.astype(np.float64, copy=False)
     cells = " with categories, dates or missing values" if isinstance(explanations, Counterfactuals) else ""
     raise WrongType(f"A distance between explanations needs vectors of numbers; these are {explanations.kind}{cells}.")
-
-
-def _to_tau(tau: Any) -> float:
-    """A distance: a finite number of at least 0."""
-    if not is_real(tau) or not 0 <= tau < 1e308:
-        raise BadInput(f"tau is a distance, a finite number of at least 0; got {tau!r}.")
-    return float(tau)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.discretizers.grids import Grid
+from faithscope.discretizers.regions import Grid
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances, Rankings
@@ -52,7 +52,8 @@ def _cells(values: Array, shape: tuple[int, ...]) -> Map | None:
     most = _LENGTH if len(shape) == 1 else _SIDE
     cuts = [1 if axis == grid.channel else min(length, most) for axis, length in enumerate(grid.shape)]
     wide = [cut for axis, cut in enumerate(cuts) if axis != grid.channel][-1]
-    lines = replace(grid, regions=tuple(cuts)).sums(values).reshape(-1, wide)
+    with np.errstate(over="ignore"):
+        lines = replace(grid, regions=tuple(cuts)).sums(values).reshape(-1, wide)
     return tuple(tuple(map(float, line)) for line in lines) if np.isfinite(lines).all() else None
 
 

@@ -32,7 +32,7 @@ def summary_card(summary: Summary, *, short: bool = False) -> Card:
         if each.slices is not None and short:
             said.append(Sentence(f"for whom does it fail?\n{each.slices}", each.name))
         elif each.slices is not None:
-            tables += each.slices.tables(f"{each.name}: for whom does it fail?")
+            tables += each.slices._tables(f"{each.name}: for whom does it fail?")
         for groups in each.populations:
             title = f"{each.name}: {groups.title}"
             if not (short and groups.over_time):

@@ -3,11 +3,13 @@
 import builtins
 import dis
 import hashlib
+import importlib
 import os
 import random
 import sys
 import types
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copyreg import dispatch_table
 from functools import cached_property, lru_cache, partial, partialmethod
 from importlib import import_module
@@ -269,10 +271,14 @@ def _imported(name: str, wanted: tuple[str, ...] | None, level: int, known: dict
     if not level and not is_own(name):
         return [sys.modules[name]] if name in sys.modules else []
     try:
-        module = __import__(name, known, None, wanted or ("__name__",), level)
-    except ImportError:
+        module = importlib.import_module("." * level + name, known.get("__package__"))
+    except (ImportError, TypeError):  # such as relative to no package
         return []
-    return [getattr(module, each, None) for each in wanted] if wanted else [module]
+    parts = list[Any]()
+    for part in wanted or ():
+        with suppress(ImportError):
+            parts.append(getattr(module, part, None) or importlib.import_module(f"{module.__name__}.{part}"))
+    return parts if wanted else [module]
 
 
 def _content(thing: Any) -> list[Any]:

@@ -18,7 +18,7 @@ def in_lines(line: str, notes: Iterable[str] = ()) -> str:
     consistency 0.5; n=4
       note: a few rows decide this interval
     """
-    return "\n".join([*_broken(line), *(part for note in notes for part in _noted("note", note))])
+    return several_in_lines([("", line, tuple(notes))])
 
 
 def several_in_lines(lines: Sequence[tuple[str, str, Sequence[str]]]) -> str:
@@ -38,12 +38,9 @@ def several_in_lines(lines: Sequence[tuple[str, str, Sequence[str]]]) -> str:
     told = [part for _, line, _ in lines for part in _broken(line)]
     for note, names in on.items():
         others = f" and {len(names) - 3:,} others" if len(names) > 3 else ""
-        told += _noted("note" if len(names) == len(lines) else f"note on {', '.join(names[:3])}{others}", note)
+        word = "note" if len(names) == len(lines) else f"note on {', '.join(names[:3])}{others}"
+        told += _wrapped(f"{word}: {visible(note)}", _INDENT, 2 * _INDENT)
     return "\n".join(told)
-
-
-def _noted(word: str, note: str) -> list[str]:
-    return _wrapped(f"{word}: {visible(note)}", _INDENT, 2 * _INDENT)
 
 
 def _broken(line: str) -> list[str]:

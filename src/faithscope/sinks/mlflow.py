@@ -17,7 +17,12 @@ _LONGEST_SETTING, _LONGEST_TAG = 500, 5000  # characters that every server takes
 
 def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, prefix: str) -> str:
     """Write a result to a run and return the id of the run: the one named, the active one, or a new one."""
-    mlflow = _imported()
+    try:
+        mlflow = import_module("mlflow")
+    except ModuleNotFoundError as error:
+        if error.name != "mlflow":
+            raise
+        raise MissingExtra("to_mlflow needs MLflow, which is not installed: pip install mlflow-skinny.") from None
     for what, given in {"prefix": prefix, "run_id": run_id or ""}.items():
         if not isinstance(given, str):
             raise WrongType(f"{what} must be a text; got {type(given).__name__}.")
@@ -25,25 +30,16 @@ def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, pref
         raise BadInput(f"prefix must be letters, digits, dashes and dots, such as 'wine.shap'; got {prefix!r}.")
     try:
         active = mlflow.active_run()
-        if run_id is None and active is None:
+        if not run_id and active is None:
             with mlflow.start_run() as started:
                 return _write(mlflow, started.info.run_id, numbers, card, page, prefix)
-        return _write(mlflow, run_id or active.info.run_id, numbers, card, page, prefix)
+        return _write(mlflow, active.info.run_id if run_id is None else run_id, numbers, card, page, prefix)
     except mlflow.exceptions.MlflowException as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise BadInput(
             f"MLflow did not take the result: {reason}. If the run holds another result already, log it to another "
             "run, or under another prefix, such as prefix='second'."
         ) from error
-
-
-def _imported() -> Any:
-    try:
-        return import_module("mlflow")
-    except ModuleNotFoundError as error:
-        if error.name != "mlflow":
-            raise
-        raise MissingExtra("to_mlflow needs MLflow, which is not installed: pip install mlflow-skinny.") from None
 
 
 def _write(mlflow: Any, run: str, told: dict[str, Any], card: Card, page: str, prefix: str) -> str:

@@ -174,7 +174,7 @@ def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: Mea
     both = [(ours, other) for ours, other in pairs if ours is not None and other is not None]
     name = reference.log.source.name
     name = name if name != measured.log.source.name else f"the reference ({name})"
-    found = measured.beside(measured.rows, (), [None], reference)
+    found = measured.beside_reference(measured.cells or measured.fetched(measured.rows), reference)
     asked = None if found is None else found.answered_by([1])
     return Reference(
         name,

@@ -10,9 +10,9 @@ from typing import Any, TypedDict
 from faithscope.agreements import to_agreement
 from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.inputs.arrays import query_kind
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.hints import hint
-from faithscope.inputs.queries import query_kind
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
 from faithscope.sample import Sample

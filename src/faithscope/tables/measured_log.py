@@ -1,6 +1,6 @@
 """Estimates from a log: of all rows, or of rows by the values of other columns."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +14,7 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.profile import Profile
 from faithscope.discretizers.base import steps
 from faithscope.discretizers.reason_codes import ReasonCodes
-from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence
 from faithscope.measures.comparing.beside import Beside, beside_notes
@@ -23,10 +23,11 @@ from faithscope.measures.comparing.populations import Populations, measure_group
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, estimate, noted
 from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
-from faithscope.measures.notes import given_code_note
+from faithscope.measures.notes import given_code_notes
 from faithscope.notes import of_kind
+from faithscope.runtime.memory import need
 from faithscope.sample import Sample, repeated_note, weightless_note
-from faithscope.tables.counts import FetchedKinds, FetchedRows, beside, counted, read_labels
+from faithscope.tables.counts import Cells, beside, counted, read_labels
 from faithscope.tables.engine.answers import (
     column,
     dropped_note,
@@ -41,11 +42,12 @@ from faithscope.tables.engine.answers import (
 )
 from faithscope.tables.engine.engines import Table, literal
 from faithscope.tables.log.layout import open_log
-from faithscope.tables.log.rows import AuditedLog, AuditOptions, CodeColumns, KeyedRows, ReasonColumn
+from faithscope.tables.log.rows import SPELLED, AuditedLog, AuditOptions, CodeColumns, KeyedRows, ReasonColumn
 from faithscope.tables.log.streams import FetchedStream
 from faithscope.tables.sources.source import LogSource, changed, refuse_change
 
 _MOST_GROUPS = 1000
+_PER_ROW = 200  # bytes of a row, with what is computed of it
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
 CountedRows = Counts | Profile | Sample
 
@@ -82,7 +84,7 @@ class MeasuredLog:
 
     @cached_property
     def labels(self) -> dict[Any, int]:
-        """How many rows have each label; of numbers, how many there are of all, under their ends."""
+        """How many rows have each label; of numbers, how many there are, under None."""
         labels = read_labels(self.rows)
         if not any(labels.values()):
             raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
@@ -96,24 +98,22 @@ class MeasuredLog:
     @cached_property
     def consistency(self) -> Estimate:
         """The estimate of all rows."""
-        options, fetched, log, reasons = self.log.options, self.fetched, self.log, self.reasons
-        if fetched is not None:
-            whole = measure_consistency(fetched.sample, options.confidence, options.interval)
+        options, cells, log, reasons = self.log.options, self.cells, self.log, self.reasons
+        if self._by_row and cells is not None:
+            whole = measure_consistency(cells.sample, options.confidence, options.interval)
             if isinstance(whole.counts, Counts):
-                whole = replace(whole, counts=fetched.named(whole.counts))
+                whole = replace(whole, counts=cells.named(whole.counts))
         else:
-            whole = self.estimate(counted(self.rows, self.labels)[None])
+            whole = self.estimate(counted(self.rows, self.labels) if cells is None else cells.counts)
         if whole.clusters == 1 and whole.n > 1:
             raise BadInput(
                 f"All {whole.n:,} rows are of one cluster in column {log.clusters[0]!r}, so none can be checked "
                 "against another: name another column, or leave clusters away if rows are independent."
             )
         notes = list(repeat_notes(log, whole, self.total))
-        counts = whole.counts
-        if isinstance(log.kind, CodeColumns) and isinstance(counts, Counts) and not self.agreement.of_numbers:
-            coded = np.array(list(map(len, counts.explanations.values)))[counts.explanation] > 0  # type: ignore[attr-defined]
-            given, left = ([counts.labels[j] for j in np.unique(counts.label[has])] for has in (coded, ~coded))
-            notes += given_code_note(given, left)
+        if cells is not None and isinstance(log.kind, CodeColumns):
+            coded = Sample(cells.distinct.take(cells.codes), cells.labels, agreement=self.agreement)
+            notes += given_code_notes(coded)
         for step in steps(options.discretizer):  # what reason codes count against
             notes += step._facing(None) if isinstance(step, ReasonCodes) and reasons is None else ()
         whole = noted(whole, tuple(notes) if reasons is None else (*notes, *reasons.notes))
@@ -162,24 +162,33 @@ class MeasuredLog:
                     raise changed(f"{self.n:,} rows at first, {sum(now.values()):,} later, or other labels")
             yield
 
-    def parts(self, rows: KeyedRows, names: Sequence[str], missing: int) -> dict[Any, CountedRows]:
-        """The rows counted by other columns, in which at most so many rows are missing a value."""
-        found: Mapping[Any, CountedRows] = (
-            counted(rows, self.labels, names)
-            if self.fetched is None
-            else FetchedRows.of(rows, self.n, self.agreement, names).parts
-        )
-        n = sum(int(counts.n) for counts in found.values())
-        if not self.n - missing <= n <= self.n:
-            raise changed(f"{self.n:,} rows at first, {n:,} later")
-        return dict(found)
+    @property
+    def _by_row(self) -> bool:
+        """Whether each row counts by itself: numbers, and rows with clusters or weights."""
+        return bool(self.agreement.of_numbers or self.log.clusters or self.log.weights)
 
     @cached_property
-    def fetched(self) -> FetchedRows | None:
-        """The rows in memory, if predictions are numbers, or have clusters or weights; None if engines count them."""
-        if not (self.agreement.of_numbers or self.log.clusters or self.log.weights):
+    def cells(self) -> Cells | None:
+        """The rows in memory; None if engines count them, which they do if explanations are told apart by equality."""
+        if not self._by_row and not isinstance(self.rows.kind, SPELLED):
             return None
-        return FetchedRows.of(self.rows, self.n, self.agreement)
+        cells = self.fetched(self.rows)
+        refuse_change(self.n, int(cells.rows.sum()))
+        return cells
+
+    def fetched(self, rows: KeyedRows, by: Sequence[str] = ()) -> Cells:
+        """Rows by population in memory."""
+        if self._by_row:
+            what = "predicted numbers" if self.agreement.of_numbers else "clusters" if rows.clustered else "weights"
+            need(_PER_ROW * self.n, f"{self.n:,} rows with {what}", "audit a part of the log")
+        return Cells.of(rows, self.agreement, by)
+
+    def parts(self, rows: KeyedRows, by: Sequence[str], missing: int) -> "Parts":
+        """The rows by other columns, in which at most so many rows are missing a value."""
+        found = Parts(self, self.fetched(rows, by))
+        if not self.n - missing <= found.n <= self.n:
+            raise changed(f"{self.n:,} rows at first, {found.n:,} later")
+        return found
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
@@ -233,60 +242,67 @@ class MeasuredLog:
             What a population is called.
         """
         parts = self.parts(rows, by, missing)
-        if len(parts) > _MOST_GROUPS:
+        names = parts.cells.populations
+        if len(names) > _MOST_GROUPS:
             raise BadInput(
-                f"{title} gives {len(parts):,} populations, more than {_MOST_GROUPS:,}: bin the values first, such as "
+                f"{title} gives {len(names):,} populations, more than {_MOST_GROUPS:,}: bin the values first, such as "
                 "with pd.cut or width_bucket."
             )
-        found = self.beside(rows, by, list(parts))
-        among = Populations(dict(zip(map(named, parts), self.among(parts, found), strict=True)), title)
-        if found is None:
-            return among
-        estimates = {name: found.estimate(number) for number, name in enumerate(among.estimates)}
+        groups, found = list(map(named, names)), parts.beside
+        among = Populations(dict(zip(groups, parts.among, strict=True)), title)
+        estimates = {name: found.estimate(number) for number, name in enumerate(groups)}
         return Populations(estimates, title, among=among, _apart=found.difference)
 
-    def among(self, parts: Mapping[Any, CountedRows], beside: Beside | None) -> list[Estimate]:
-        """The estimates of populations among themselves: by `Spread`, shares of the variance of all rows."""
-        known = [None if beside is None else beside.among(number) for number in range(len(parts))]
-        return [one or self.estimate(counts) for one, counts in zip(known, parts.values(), strict=True)]
+    def beside_reference(self, cells: Cells, reference: "MeasuredLog") -> Beside | None:
+        """These populations of the log, and then the rows of another log as one more, beside everybody.
 
-    def beside(
-        self, rows: KeyedRows, by: Sequence[str], names: Sequence[Any], reference: "MeasuredLog | None" = None
-    ) -> Beside | None:
-        """These populations of the log, in this order, beside everybody; and then the rows of another log, as one more.
-
-        None if too much had to be fetched, if explanations or labels of two logs differ in kind, and by `Spread` or
-        with weights of two logs.
+        None if explanations or labels of the logs differ in kind, and by `Spread` or with weights.
         """
+        if isinstance(self.agreement, Spread) or self.log.weights:
+            return None
+        return self._beside(cells, reference.cells or reference.fetched(reference.rows))
+
+    def _beside(self, *parts: Cells) -> Beside | None:
         options = self.log.options
-        if reference is not None and (isinstance(self.agreement, Spread) or self.log.weights):
-            return None
-        if reference is None and (self.agreement.of_numbers or self.log.weights):
-            fetched = FetchedRows.of(rows, self.n, self.agreement, by)
-            asking = replace(fetched.sample, askers=fetched.group)
-            return Beside.of(asking, options.confidence, options.interval)
-        parts = [(FetchedKinds.of(rows, self.agreement, by), {name: number for number, name in enumerate(names)})]
-        if reference is not None:
-            parts.append((FetchedKinds.of(reference.rows, self.agreement), {None: len(names)}))
-        known = [(part, groups) for part, groups in parts if part is not None]
-        if len(known) < len(parts) or len({_types(part.predicted[0]) for part, _ in known}) > 1:
-            return None
         notes = (*of_kind(self.consistency.notes, "interval"), *beside_notes(options.interval))
-        try:
-            return beside(known, self.agreement, notes, options.confidence)
-        except Incompatible:  # a feature that one of the logs never names
-            return None
+        return beside(parts, notes, options.confidence)
 
 
-def _types(labels: Sequence[Any]) -> frozenset[bool]:
-    """Whether labels are texts or not; None is neither."""
-    return frozenset(isinstance(label, str) for label in labels if label is not None)
+@dataclass(frozen=True)
+class Parts:
+    """The rows of a log by population."""
+
+    measured: MeasuredLog
+    cells: Cells
+
+    @property
+    def n(self) -> int:
+        """Rows of all populations."""
+        return int(self.cells.rows.sum())
+
+    @cached_property
+    def beside(self) -> Beside:
+        """The populations, in order, beside everybody."""
+        cells, log = self.cells, self.measured.log
+        if cells.agreement.of_numbers or log.weights:
+            asking = replace(cells.sample, askers=np.repeat(cells.group, cells.rows))
+            return Beside.of(asking, log.options.confidence, log.options.interval)
+        found = self.measured._beside(cells)
+        assert found is not None
+        return found
+
+    @cached_property
+    def among(self) -> list[Estimate]:
+        """The estimates of populations among themselves: by `Spread`, shares of the variance of all rows."""
+        spread = self.beside if isinstance(self.measured.agreement, Spread) else None
+        parts = enumerate(self.cells.parts.values())
+        return [(spread and spread.among(number)) or self.measured.estimate(rows) for number, rows in parts]
 
 
 _FEW = 50_000  # rows that are all compared; of more, a sixteenth
 _FIRST = 3  # columns that are compared before all of them
-_LEAST = 64  # a part smaller than one row in so many is not fair
-_PROBED, _PROBED_COLUMNS = 1_000, 8  # rows and columns of numbers that are looked at to choose that sixteenth
+_SCATTER = 0.6180339887498949  # fractions of its multiples spread evenly
+_WHOLE = 2.0**53  # beyond it every double is a whole number
 
 
 def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, ...]:
@@ -296,6 +312,8 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     what is measured. A column that identifies rows tells all of them apart. Nor is anything told if a column cannot be
     compared, or if the log no longer has the `total` of rows that it had when it was measured.
     """
+    import ibis
+
     if estimate.clusters is not None or 1 - estimate.distinct / max(1, estimate.n) < NOTICED:
         return ()
     source, schema, others = log.source.table, log.source.table.schema(), log.others
@@ -311,33 +329,20 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
             columns[name] = min(rank, 5), source[name] if plain else column(source, how)
     values = [value for _, value in sorted(columns.values(), key=itemgetter(0))]
     table = source.select(**{f"c{j}": value for j, value in enumerate(values)})
-    part = _part(table, estimate.n) if estimate.n > _FEW else table
-    if _occurrences(part, part.columns[:_FIRST])[1] < NOTICED:
+    first, part = table.columns[:_FIRST], table
+    numbers = [table[name].cast("float64") for name in first if table[name].type().is_numeric()]
+    # Neither NaN nor infinite ones, nor those of which the floor, an integer in Ibis, would hold too little.
+    numbers = [ibis.ifelse(number.abs() < literal(_WHOLE), number, literal(0.0)) for number in numbers]
+    if estimate.n > _FEW and numbers:  # equal rows are all among the sixteenth, or none is
+        place = sum(number * ((j + 1) * _SCATTER) for j, number in enumerate(numbers))
+        part = table.filter(place - place.floor() < 1 / 16)
+    if _occurrences(part, first)[1] < NOTICED:
         return ()
     times, share = _occurrences(part, part.columns)
     odd = odd_occurrence(times, int(times @ np.arange(len(times))))
     if share < NOTICED or odd is None or row_count(table) != total:
         return ()
     return repeated_note(share, " of the log")
-
-
-def _part(table: Table, rows: int) -> Table:
-    """About one row in 16, those with a number in some range: equal rows are all among them, or none is.
-
-    All rows if no column of numbers has many different values: then groups are few, and quickly counted.
-    """
-    schema = table.schema()
-    numbers = [name for name, kind in schema.items() if kind.is_floating() or kind.is_integer()][:_PROBED_COLUMNS]
-    probed: Any = fetch(table.select(*numbers).limit(_PROBED)) if numbers else None
-    for name in numbers:
-        values = np.unique([value for value in probed.column(name).to_pylist() if value == value and value is not None])
-        if len(values) > _PROBED / 2:
-            low, high = (values[len(values) * place // 32].item() for place in (15, 17))
-            part = table.filter(table[name].between(literal(low), literal(high)))
-            held = row_count(part)
-            if held * _LEAST >= rows:  # else the first rows are unlike the others: a counter, a date
-                return part
-    return table
 
 
 def _occurrences(table: Table, columns: Sequence[str]) -> tuple[Ints, float]:

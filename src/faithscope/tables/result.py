@@ -102,11 +102,10 @@ class Audit(OfOneExplainer):
         """
         measured = self._measured
         with measured.asked():
-            fetched, clustered = measured.fetched, None
-            if fetched is not None and fetched.sample.clusters is not None:
-                clustered = TogetherRows.of(fetched.numbered, fetched.sample)
-            counts = worst_counts(measured.rows, k) if fetched is None else fetched.counts
-            return frame(per_explanation(counts, self.consistency.confidence, k, clustered))
+            cells, clustered = measured.cells, None
+            if cells is not None and cells.clusters is not None:
+                clustered = TogetherRows.of(cells.numbered, cells.sample)
+            return frame(per_explanation(worst_counts(measured, k), self.consistency.confidence, k, clustered))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
@@ -132,11 +131,8 @@ class Audit(OfOneExplainer):
             raise BadInput(f"An audit shows at most {_SHOWN} pairs of rows; got k={k}: ask for fewer.")
         measured = self._measured
         with measured.asked():
-            examples = self._examples
-            fetched = measured.fetched
-            counts = worst_counts(measured.rows, _SHOWN) if fetched is None else fetched.counts
-        pairs = None if fetched is None else apart(fetched)
-        return counterexamples(counts, examples.sample, k, pairs)
+            sample, counts = self._examples.sample, worst_counts(measured, _SHOWN)
+        return counterexamples(counts, sample, k, None if measured.cells is None else apart(measured.cells))
 
     @property
     def X(self) -> "pd.DataFrame":  # noqa: N802
@@ -145,8 +141,7 @@ class Audit(OfOneExplainer):
 
     @cached_property
     def _examples(self) -> Examples:
-        measured = self._measured
-        return Examples.of(measured.log, measured.rows, measured.fetched, _SHOWN)
+        return Examples.of(self._measured, _SHOWN)
 
     def by(
         self, columns: Names, measure: Literal["consistency", "sufficiency", "necessity"] = "consistency"

@@ -26,7 +26,7 @@ from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_suf
 from faithscope.notes import Note, doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.runtime.memory import need
-from faithscope.sample import Sample
+from faithscope.sample import Sample, number_labels
 from faithscope.tables.engine.answers import (
     Column,
     as_array,
@@ -121,9 +121,8 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
         return None, {}
     features: Any = [DOCUMENT]
     if not words:
-        counts: Any = measured.consistency.counts
-        rules: Any = counts.explanations if measured.fetched is None else measured.fetched.distinct
-        features = rules_by_feature(rules)[0]
+        assert measured.cells is not None
+        features = rules_by_feature(measured.cells.distinct)[0]  # type: ignore[arg-type]
     inputs = {feature: settings.get("inputs", {}).get(feature, feature) for feature in features}
     held = [name for name in log.others if name not in log.ids]
     for column in (column for column in inputs.values() if column not in held):
@@ -210,11 +209,7 @@ class LogRows(NamedTuple):
 
     def sample(self, agreement: Agreement) -> Sample:
         """The rows, with their clusters by number."""
-        clusters = None
-        if self.clusters is not None:
-            owners = self.clusters.tolist()
-            numbers = {name: number for number, name in enumerate(dict.fromkeys(owners))}
-            clusters = np.array([numbers[name] for name in owners])
+        clusters = None if self.clusters is None else number_labels(self.clusters)[1]
         labels, weights = agreement.read(self.predictions), self.weights
         return Sample(self.explanations, labels, self.X, clusters=clusters, weights=weights, agreement=agreement)
 

@@ -8,6 +8,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from faithscope.agreements import Spread
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_flag
@@ -27,7 +29,7 @@ from faithscope.sinks.card import Table
 from faithscope.tables.engine.answers import fetch, is_missing, refuse_missing, scan
 from faithscope.tables.engine.engines import DAY, Expression, engine_of, floor_to
 from faithscope.tables.log.rows import KeyedRows
-from faithscope.tables.measured_log import CountedRows, MeasuredLog
+from faithscope.tables.measured_log import MeasuredLog, Parts
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -253,19 +255,12 @@ def over_time(
         table = rows.table.filter(~is_missing(rows.table["moment"]))
         return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
 
-    spread = isinstance(measured.agreement, Spread)  # whose estimates are shares of the variance of all windows
-
-    def within(rows: KeyedRows) -> tuple[dict[Any, CountedRows], list[Estimate]]:
-        """The windows by number, and each among itself."""
-        parts = measured.parts(rows, ("window",), seen.missing.get(column, 0))
-        asked = measured.beside(rows, ("window",), list(parts)) if spread else None
-        return parts, measured.among(parts, asked)
-
-    rows = windowed()
-    parts, among = within(rows)
-    if len(parts) > _MOST_WINDOWS:
-        raise BadInput(f"every={every!r} gives {len(parts):,} windows: choose a longer one.")
-    estimates = dict(zip(map(width.start, parts), among, strict=True))
+    parts = measured.parts(windowed(), ("window",), seen.missing.get(column, 0))
+    numbers = parts.cells.populations
+    if len(numbers) > _MOST_WINDOWS:
+        raise BadInput(f"every={every!r} gives {len(numbers):,} windows: choose a longer one.")
+    among = parts.among
+    estimates = dict(zip(map(width.start, numbers), among, strict=True))
     starts, first, other = list(estimates), 1, None
     if isinstance(reference, MeasuredLog):
         other, first, base, against = reference, 0, reference.consistency, reference.log.source.name
@@ -275,20 +270,19 @@ def over_time(
         raise BadInput(f"against={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
     else:
         first, against = reference, f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
-        begin, *_, end = list(parts)[:reference]
-        window = rows.table["window"]
-        together = rows.table.mutate(window=(window <= end).ifelse(begin, window))
-        base = within(replace(rows, table=together))[1][0]
+        cells = parts.cells
+        group = np.maximum(cells.group - (reference - 1), 0)
+        base = Parts(measured, replace(cells, populations=numbers[reference - 1 :], group=group)).among[0]
     found = Windows(every, estimates, base, against, first)
-    beside = None if spread else measured.beside(rows, ("window",), list(parts), other)
-    if beside is not None:
-        answered = beside.answered_by(range(first) if first else [len(parts)])
+    beside = parts.beside if other is None else measured.beside_reference(parts.cells, other)
+    if beside is not None and not isinstance(measured.agreement, Spread):  # whose variance is that of all windows
+        answered = beside.answered_by(range(first) if first else [len(numbers)])
         asking = {start: answered.estimate(number) for number, start in enumerate(estimates)}
         found = replace(found, estimates=asking, among=found, _apart=answered.checked_difference)
     if not by:
         return found
     names = {f"p{j}": name for j, name in enumerate(by)}
-    missing = measured.n - sum(counts.n for counts in parts.values()) + measured.missing(by)
+    missing = measured.n - parts.n + measured.missing(by)
     title = crossed_name([*by, f"windows of {every}"])
     crossed = measured.populations(
         windowed(names), (*names, "window"), missing, title, lambda group: (*group[:-1], width.start(group[-1]))

@@ -1,26 +1,24 @@
 """Where explanations fail: those with most disagreeing pairs of rows, and rows that contradict them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import Same
 from faithscope.counting.counts import Counts
 from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_whole
-from faithscope.inputs.labels import to_labels
-from faithscope.measures.counterexamples import counterexamples, disagreeing_pairs, stranger_pairs
+from faithscope.measures.counterexamples import counterexamples, stranger_pairs
 from faithscope.sample import Sample
-from faithscope.tables.counts import FetchedKinds, FetchedRows, cells
-from faithscope.tables.engine.answers import coded, fetch, in_fixed_order, predictions_of, shown
+from faithscope.tables.counts import Cells, cells
+from faithscope.tables.engine.answers import Column, coded, fetch, predictions_of, shown
 from faithscope.tables.engine.engines import Table, engine_of
-from faithscope.tables.log.rows import CLUSTER, SPELLED, VALUE, AuditedLog, KeyedRows
+from faithscope.tables.log.rows import CLUSTER, SPELLED, KeyedRows
+from faithscope.tables.measured_log import MeasuredLog
 
-_ALL = 2**31 - 2  # kinds of rows: Spark takes no larger limit
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 _COLUMNS = 6  # of a row that has no id
 _CHARACTERS = 40  # of a cell
@@ -69,17 +67,13 @@ def _short(value: Any) -> str:
     return text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"
 
 
-def worst_counts(rows: KeyedRows, k: int | None) -> Counts:
-    """Counts of the k worst explanations; of all without k, and of all rules, since two texts may be one rule."""
-    if k is not None and not isinstance(rows.kind, SPELLED):
-        rows = replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys))
-    return _kinds(rows).counts()
-
-
-def _kinds(rows: KeyedRows) -> FetchedKinds:
-    kinds = FetchedKinds.of(rows, Same(), most=_ALL)
-    assert kinds is not None
-    return kinds
+def worst_counts(measured: MeasuredLog, k: int | None) -> Counts:
+    """Counts of the k worst explanations; of all without k, and if all are in memory."""
+    cells, rows = measured.cells, measured.rows
+    if cells is None:
+        worst = rows if k is None else replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys))
+        cells = Cells.of(worst, measured.agreement)
+    return cells.counts
 
 
 class Examples(NamedTuple):
@@ -92,52 +86,43 @@ class Examples(NamedTuple):
     rows: NamedRows
 
     @classmethod
-    def of(cls, log: AuditedLog, rows: KeyedRows, fetched: FetchedRows | None, k: int) -> "Examples":
+    def of(cls, measured: MeasuredLog, k: int) -> "Examples":
         """Rows of the k worst explanations; of numbers, those of the pairs that are farthest apart."""
+        log, agreement = measured.log, measured.agreement
         schema, nan_decimals = log.source.table.schema(), engine_of(log.source.table).nan_decimals
         columns = {name: shown(name, schema[name], nan_decimals=nan_decimals) for name in log.others}
         known = {name: column for name, column in columns.items() if column is not None}
         short = {f"x{j}": column for j, column in enumerate(known.values())}
-        agreement = log.options.agreement
-        if fetched is not None and agreement.of_numbers:
-            candidates = log.rows(shown=short)
-            answer = _rows_far_apart(candidates, fetched, k, list(short))
-            labels = predictions_of(answer, candidates.predicted)
-        else:
-            among = None if log.stream is None else fetch(_worst(rows, k).select(*rows.keys))
-            candidates = log.rows(shown=short, among=among)
-            answer = _some_rows(candidates, fetched, k, list(short))
-            values = answer.column("label").to_pylist()
-            labels = to_labels(list(map(str, values)) if None in values else values)
+        answer, rows = _examples(measured, k, short)
         table = answer.select(list(short)).rename_columns(list(known))
         lists = table.to_pydict()
         counters = [name for name in lists if _COUNTER.search(name) and len(set(lists[name])) == answer.num_rows]
         named = NamedRows({name: lists.pop(name) for name in (*log.ids, *counters) if name in lists}, lists)
         compared = table.select(list(lists)) if lists else None
-        clusters = coded(answer, [CLUSTER])[1] if candidates.clustered else None
-        sample = Sample(candidates.read(answer), labels, compared, clusters=clusters, agreement=agreement)
-        return cls(sample, named)
+        clusters = coded(answer, [CLUSTER])[1] if rows.clustered else None
+        labels = predictions_of(answer, rows.predicted or ["label"])
+        return cls(Sample(rows.read(answer), labels, compared, clusters=clusters, agreement=agreement), named)
 
 
-def _rows_far_apart(rows: KeyedRows, numbers: FetchedRows, k: int, columns: Sequence[str]) -> Any:
-    """Rows of the k pairs of numbers that are farthest apart, as they stand in the log: one for each prediction."""
-    import ibis
-
-    found = counterexamples(numbers.numbered, numbers.sample, k)
-    wanted = numbers.sample.take(np.unique(np.concatenate([found["row_a"], found["row_b"]])))
-    first = wanted.labels if wanted.labels.ndim == 1 else wanted.labels[:, 0]
-    table = rows.table.filter(rows.table[VALUE].isin(np.unique(first).tolist()))
-    kind = [*rows.keys, *rows.predicted, *([CLUSTER] if rows.clustered else [])]
-    table = table.mutate(place=ibis.row_number().over(ibis.window(group_by=kind, order_by=list(columns) or kind)))
-    answer = in_fixed_order(fetch(table.filter(table["place"] == 0).drop("place")))
-    codes = numbers.distinct.locate(rows.read(answer))
-    return answer.take(np.flatnonzero(np.isin(codes, wanted.explanations.key[0][:, 0])))
-
-
-def apart(fetched: FetchedRows) -> Ints:
+def apart(cells: Cells) -> Ints:
     """For each explanation, how many pairs of rows of different clusters get different predictions."""
-    counts, sample = fetched.numbered, fetched.sample
+    counts, sample = cells.numbered, cells.sample
     return stranger_pairs(counts, sample, counts.explanations.locate(sample.explanations))
+
+
+def _examples(measured: MeasuredLog, k: int, shown: Mapping[str, Column]) -> tuple[Any, KeyedRows]:
+    """Some rows of the k worst explanations, with further columns; of numbers, one for each of the k farthest pairs."""
+    log, held, numbers = measured.log, measured.cells, measured.agreement.of_numbers
+    if held is not None and (numbers or isinstance(measured.rows.kind, SPELLED)):
+        worst, rows = _worst_cells(held, k), log.rows(shown=shown)
+        chosen = replace(rows, table=_alike(rows, held.lines.take(worst)))
+        answer = _some_rows(chosen, list(shown), 1 if numbers else _EXAMPLES)
+        codes = held.distinct.locate(rows.read(answer))
+        return answer.take(np.flatnonzero(np.isin(codes, held.codes[worst]))), rows
+    among = None if log.stream is None else fetch(_worst(measured.rows, k).select(*measured.rows.keys))
+    rows = log.rows(shown=shown, among=among)
+    chosen = replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys))
+    return _some_rows(chosen, list(shown), _EXAMPLES), rows
 
 
 def _worst(rows: KeyedRows, k: int) -> Table:
@@ -168,43 +153,43 @@ def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
     return table.semi_join(chosen, [table[key].identical_to(chosen[key]) for key in keys])
 
 
-def _some_rows(rows: KeyedRows, fetched: FetchedRows | None, k: int, columns: Sequence[str]) -> Any:
-    """Some rows of each label of the k worst explanations: key columns, `label`, and the columns asked for."""
+def _worst_cells(held: Cells, k: int) -> Ints:
+    """The places of cells of the k worst explanations; of numbers, those of the k pairs that are farthest apart."""
+    if held.agreement.of_numbers:
+        found = counterexamples(held.numbered, held.sample, k)
+        rows = np.concatenate([found["row_a"], found["row_b"]])
+        return np.unique(np.repeat(np.arange(len(held.rows)), held.rows)[rows])
+    numbers = held.numbered.explanations.key[0][:, 0]
+    return np.flatnonzero(np.isin(held.codes, numbers[np.argsort(-apart(held), kind="stable")[:k]]))
+
+
+def _alike(rows: KeyedRows, lines: Any) -> Table:
+    """The rows with the numbers of some cells, or with their explanations as they are spelled."""
     import ibis
 
-    chosen = (
-        _spelled(rows, fetched, k) if isinstance(rows.kind, SPELLED) else _among(rows.table, _worst(rows, k), rows.keys)
-    )
+    if rows.predicted:
+        first = rows.predicted[0]
+        return rows.table.filter(rows.table[first].isin(lines.column(first).unique().to_pylist()))
+    values = {key: rows.table[key] for key in rows.keys}
+    different = {repr(line): line for line in lines.select(list(values)).to_pylist()}.values()
+    alike = [
+        ibis.and_(*(values[key].identical_to(ibis.literal(line[key], values[key].type())) for key in line))
+        for line in different
+    ]
+    return rows.table.filter(ibis.or_(*alike))
+
+
+def _some_rows(rows: KeyedRows, columns: Sequence[str], most: int) -> Any:
+    """So many rows of each explanation and label, or of each number and cluster, in an order of their own."""
+    import ibis
+
+    table, kind = rows.table, [*rows.keys, *(rows.predicted or ["label"])]
+    whose = [CLUSTER] if rows.clustered else []
     turn = ibis.literal(0, "int64")
     if rows.clustered:  # a row of each cluster comes before any cluster's second
-        whose = ibis.window(group_by=[*rows.keys, "label", CLUSTER], order_by=list(columns) or ["label"])
-        turn = ibis.row_number().over(whose)
-    chosen = chosen.mutate(turn=turn)
-    window = ibis.window(group_by=[*rows.keys, "label"], order_by=["turn", *columns])
-    numbered = chosen.mutate(number=ibis.row_number().over(window))
-    numbered = numbered.mutate(**{CLUSTER: numbered[CLUSTER].cast("string")}) if rows.clustered else numbered
-    order = [*rows.keys, "label", "number"]
-    return fetch(numbered.filter(numbered["number"] < _EXAMPLES).order_by(order))
-
-
-def _spelled(rows: KeyedRows, fetched: FetchedRows | None, k: int) -> Table:
-    """The rows of the k worst explanations, each of which may be spelled in several ways."""
-    import ibis
-
-    if fetched is None:
-        kinds = _kinds(rows)
-        codes, worst = kinds.explanations.group()[0], np.argsort(-disagreeing_pairs(kinds.counts()), kind="stable")[:k]
-    else:
-        kinds, codes = fetched.kinds, fetched.codes
-        worst = fetched.numbered.explanations.key[0][np.argsort(-apart(fetched), kind="stable")[:k], 0]
-    lines = kinds.answer.take(np.flatnonzero(np.isin(codes, worst))).select(list(rows.keys)).to_pylist()
-    values = {key: rows.table[key] for key in rows.keys}
-    different = {repr(line): line for line in lines}.values()
-    return rows.table.filter(
-        ibis.or_(
-            *(
-                ibis.and_(*(values[key].identical_to(ibis.literal(line[key], values[key].type())) for key in line))
-                for line in different
-            )
-        )
-    )
+        turn = ibis.row_number().over(ibis.window(group_by=[*kind, CLUSTER], order_by=list(columns) or kind))
+    table = table.mutate(turn=turn)
+    kind = [*kind, *whose] if rows.predicted else kind
+    table = table.mutate(number=ibis.row_number().over(ibis.window(group_by=kind, order_by=["turn", *columns])))
+    table = table.mutate(**{name: table[name].cast("string") for name in whose})
+    return fetch(table.filter(table["number"] < most).order_by([*kind, "number"]))

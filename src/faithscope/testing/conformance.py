@@ -149,6 +149,6 @@ def _vectors(explanations: Any) -> Floats:
 
 
 def _codes(keys: Any) -> Ints:
-    values = list(keys.tolist() if isinstance(keys, np.ndarray) else keys)
-    place = {key: number for number, key in enumerate(dict.fromkeys(values))}
-    return np.array([place[key] for key in values], np.int64)
+    place: dict[Any, int] = {}
+    values = keys.tolist() if isinstance(keys, np.ndarray) else keys
+    return np.array([place.setdefault(key, len(place)) for key in values], np.int64)

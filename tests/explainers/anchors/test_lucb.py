@@ -36,11 +36,11 @@ class Urns:
     def coverage(self, anchors, features, codes):
         return np.zeros(codes.shape)
 
-    def agreeing(self, wanted):
-        anchors = wanted.anchors(slice(None))
+    def agreeing(self, candidates, line, which, batch):
+        anchors = candidates.anchors(line, which)
         best = np.where(anchors != 0, self.precision, 0.1).max(axis=1)
         self.draws += len(best) * self.batch
-        keys = zip(wanted.row.tolist(), wanted.batch.tolist(), wanted.key.tolist(), strict=True)
+        keys = zip(candidates.rows[line].tolist(), batch.tolist(), candidates.key[line, which].tolist(), strict=True)
         chance = [np.random.default_rng([self.seed, *key]) for key in keys]
         return np.array([generator.binomial(self.batch, p) for generator, p in zip(chance, best, strict=True)])
 

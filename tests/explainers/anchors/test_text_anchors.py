@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from explainers.systems import assert_refused, opinion, reviews
 from faithscope.agreements import Tolerance
@@ -21,7 +22,7 @@ def items(highlights):
 
 def fresh_precision(text, words, draws=1000):
     """The definition, drawn anew: words that are not in the set are masked with probability 1/2."""
-    chance, different = np.random.default_rng(1), list(dict.fromkeys(text.split()))
+    chance, different = default_rng(1), list(dict.fromkeys(text.split()))
     masked = []
     for _ in range(draws):
         kept = {word for word in different if word in words or chance.random() < 0.5}

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -90,11 +91,11 @@ def numbers(eps):
     return halves(X, model, agreement=Tolerance(eps))
 
 
-X50 = np.random.default_rng(0).normal(size=(50, 2))
+X50 = default_rng(0).normal(size=(50, 2))
 SYSTEMS = {
     "three kinds of flowers": flowers,
     "thirty numbers": tumors,
-    "not monotone": lambda: halves(np.random.default_rng(1).normal(size=(300, 4)), waves),
+    "not monotone": lambda: halves(default_rng(1).normal(size=(300, 4)), waves),
     "categories and codes": lambda: System(
         workers(), workers(60, seed=1), wages(), {"categorical": ["region"]}, workers_again
     ),
@@ -143,7 +144,7 @@ def test_points_are_predicted_otherwise_with_no_feature_to_put_back_and_no_known
 
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 40), st.sampled_from([None, 0.25, 1.0, 1.5, 4.0]))
 def test_the_laws_hold_for_any_table_of_whole_numbers(seed, width, size, eps):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     known, rows = rng.integers(0, 4, (size, width)), rng.integers(-1, 6, (9, width))
     secret = rng.integers(-4, 5, (6,) * width) / 2  # many ties, and distances of exactly eps
     secret = (secret > 0.5).astype(int) if eps is None else secret
@@ -158,7 +159,7 @@ def test_the_laws_hold_for_any_table_of_whole_numbers(seed, width, size, eps):
 
 
 def test_where_one_feature_decides_only_that_one_changes_and_ends_at_the_boundary():
-    X, rows = (np.random.default_rng(seed).normal(size=(500, 6)) for seed in (0, 1))
+    X, rows = (default_rng(seed).normal(size=(500, 6)) for seed in (0, 1))
     found = Counterfactual(above_zero, X).explain(rows)
     assert (found.points[:, 1:] == rows[:, 1:]).all()
     assert np.abs(found.points[:, 0]).max() < 0.01

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
 
@@ -17,7 +18,7 @@ IRIS = load_iris().data
 
 def mixed_rows(n=500):
     """Skewed, normal and counted numbers, one with a common least value, and a category in the last column."""
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     numbers = [rng.exponential(size=n), rng.normal(size=n), rng.poisson(0.8, n), rng.integers(2, 7, n)]
     return np.column_stack([*numbers, rng.choice(4, n, p=[0.5, 0.3, 0.15, 0.05])])
 
@@ -30,7 +31,7 @@ def mixed_model(rows):
 
 def hostile_rows(n=400):
     """A skewed number, missing ones, a constant, a category with a rare value, and one that is nearly always 0."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     holes = np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n))
     rare, common = rng.choice(5, n, p=[0.6, 0.3, 0.09, 0.009, 0.001]), (rng.random(n) < 0.004) * 1.0
     return np.column_stack([rng.exponential(size=n), holes, np.full(n, 7.0), rare, common])

@@ -11,6 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from explainers.systems import assert_refused, diabetes, network
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Lime
+from refused import refused
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -104,8 +105,7 @@ NO_CLASS = "class_index must be a class from 0 to 1"
 
 
 def test_logits_of_a_module_are_refused():
-    with pytest.raises(BadInput, match=r"or logits.*a module that ends in a softmax"):
-        lime_of(network(3))()
+    refused(BadInput, r"or logits.*a module that ends in a softmax", lime_of(network(3)))
     assert Lime(network(1), IRIS, samples=50).explain(IRIS[:2]).values.shape == (2, 4), "a single output is a number"
 
 

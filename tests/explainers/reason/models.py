@@ -16,15 +16,7 @@ CLASSIFIERS = {
     "xgboost, base": ("xgboost", {"base_score": 0.2}),
     "lightgbm forest": ("lightgbm", BAGGED),
 }
-REGRESSORS = {
-    **{name: (name, {}) for name in ("tree", "forest", "boosting", "histograms", "xgboost", "lightgbm")},
-    "zero": ("boosting", {"init": "zero"}),
-    "histograms poisson": ("histograms", {"loss": "poisson"}),
-    "xgboost poisson": ("xgboost", {"objective": "count:poisson"}),
-    "xgboost logistic": ("xgboost", {"objective": "reg:logistic"}),
-    "lightgbm gamma": ("lightgbm", {"objective": "gamma"}),
-}
-NO_MISSING = ("boosting", "exponential", "zero")  # which refuse rows that miss values
+NO_MISSING = ("boosting", "exponential")  # which refuse rows that miss values
 
 
 @cache
@@ -41,14 +33,6 @@ def table(classes=2, holes=False, whole=False):
 def fitted(name, classes=2, holes=False, whole=False):
     family, how = CLASSIFIERS[name]
     return trees(family, **how).fit(*table(classes, holes, whole))
-
-
-@cache
-def regressor(name):
-    """Fitted to numbers between 0 and 1, and above 0."""
-    family, how = REGRESSORS[name]
-    X, _ = table()
-    return trees(family, "Regressor", **how).fit(X, 0.05 + 0.9 / (1 + np.exp(-X[:, 0] - X[:, 1] * X[:, 2])))
 
 
 def inside(rules, row, rows, rng, missing=False, count=300):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.random import default_rng
 from sklearn.tree import DecisionTreeClassifier
 
 from explainers.reason.models import fitted, table
@@ -21,7 +22,7 @@ def searched(model, X):
     forest, predicted = read_forest(model), model.predict(X)
     slack = label_slack(forest, int(np.searchsorted(model.classes_, predicted[0])))
     boxes = Boxes(forest, forest.cells(X[predicted == predicted[0]]), slack)
-    boxes.drop(boxes.by_slack())
+    boxes.drop()
     return boxes
 
 
@@ -60,7 +61,7 @@ def cells_of(explainer):
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.integers(2, 3))
 def test_reasons_of_one_tree_are_those_of_all_cells(seed, depth, classes):
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     X, y = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, classes, 60)
     model = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
     explainer = SufficientReason(model, widen=False)

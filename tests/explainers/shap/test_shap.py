@@ -115,7 +115,7 @@ def test_trees_are_used_where_they_are_all_that_decides():
     three = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X3, Y3)
     other = GradientBoostingClassifier(n_estimators=5, init=LogisticRegression(), random_state=0).fit(X3, Y3)
     assert [Shap(model, X3[:5]).algorithm for model in (forest3(), three, other)] == ["tree", "tree", "permutation"]
-    with pytest.raises(BadInput, match="adds its trees to the predictions of LogisticRegression"):
+    with pytest.raises(BadInput, match="begins with LogisticRegression"):
         Shap(other, X3[:5], algorithm="tree")
 
 

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.explainers import Shap
 from faithscope.explainers.shap import coalitions
 
-RNG = np.random.default_rng(0)
+RNG = default_rng(0)
 FLAGS = RNG.integers(0, 2, size=(60, 12)).astype(float)
 GRID = RNG.integers(0, 3, size=(200, 5)).astype(float)
 HOLES = np.where(RNG.random((60, 9)) < 0.3, np.nan, RNG.choice([-0.0, 0.0, 1.0, 2.5], size=(60, 9)))
@@ -85,7 +86,7 @@ def test_the_model_is_asked_about_a_small_domain_once():
 # Models that answer equal rows differently.
 
 
-def noisy(rows, generator=np.random.default_rng(0)):  # noqa: B008
+def noisy(rows, generator=default_rng(0)):  # noqa: B008
     return rows[:, 0] + generator.normal(size=len(rows))
 
 

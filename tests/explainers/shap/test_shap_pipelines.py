@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.random import default_rng
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import VarianceThreshold
@@ -16,13 +17,14 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEnc
 from explainers.systems import trees
 from faithscope.errors import BadInput
 from faithscope.explainers import Shap
+from refused import refused
 
 WORDS = make_column_selector(dtype_exclude="number")
 
 
 @cache
 def people(n=400):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     frame = pd.DataFrame(
         {
             "job": rng.choice(["clerk", "cook", "smith", "vet"], n).astype(object),
@@ -100,12 +102,18 @@ def test_what_looks_at_several_columns_is_asked_as_a_whole():
         model = make_pipeline(step, trees("histograms")).fit(numbers, labels)
         explainer = Shap(model, numbers[:10], evaluations=2**3)
         assert explainer.algorithm == "permutation"
-        with pytest.raises(BadInput, match=f"{type(step).__name__} is not known to make every feature of one column"):
-            Shap(model, numbers[:10], algorithm="tree")
+        refused(
+            BadInput,
+            f"{type(step).__name__} is not known to make every feature of one column",
+            Shap,
+            model,
+            numbers[:10],
+            algorithm="tree",
+        )
 
 
 def test_what_a_sparse_matrix_leaves_out_is_missing_to_xgboost():
-    xgboost, rng = pytest.importorskip("xgboost"), np.random.default_rng(0)
+    xgboost, rng = pytest.importorskip("xgboost"), default_rng(0)
     X = pd.DataFrame({"n": rng.uniform(1, 3, 900), **{name: rng.choice(["no", "yes"], 900) for name in "bc"}})
     y = np.where(X["n"] < 2, 1.0 * (X["b"] == "yes"), 5 + 2.0 * (X["c"] == "yes"))
     words = (OneHotEncoder(drop="if_binary"), ["b", "c"])

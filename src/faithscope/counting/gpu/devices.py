@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
-from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import Near
 from faithscope.runtime.warning import warn
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from torch import Tensor
 from triton.runtime.errors import TritonError
 
 from faithscope.counting.near import PairCounts
-from faithscope.explanations.distances.near import Near
+from faithscope.explanations.distances.tiles import Near
 from faithscope.inputs.array_types import Array, Floats, Ints
 
 DEVICE = "cuda"

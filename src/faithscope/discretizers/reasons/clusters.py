@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.keys import keys_of, text_digest, to_reasons
+from faithscope.discretizers.reasons import keys_of, text_digest, to_reasons
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
@@ -53,7 +53,7 @@ class Clusters(Discretizer):
     seed: int
     index: Any  # the row labels of embeddings in a pandas table; None of others
 
-    traits = frozenset(["reads_beyond_text"])
+    reads_beyond_text = True
 
     def __init__(self, embeddings: Any, k: int, seed: int = 0) -> None:
         matrix = to_matrix(embeddings, "Embeddings")[0]
@@ -72,15 +72,13 @@ class Clusters(Discretizer):
             )
         labels_differ = same_rows(embeddings=self, reasons=reasons)
         codes, first = group([reasons.folded])
-        texts = reasons.folded[first].tolist()
-        order = sorted(range(len(texts)), key=texts.__getitem__)  # the same in any order of the rows
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        cluster, nearest = self._clustered(place[codes], len(first))
+        texts, place = np.unique(reasons.folded[first], return_inverse=True)  # the same in any order of the rows
+        text = place[codes]
+        cluster, nearest = self._clustered(text, len(texts))
         # One text for all that are equal once folded: the first in order of their letters, which is kept last.
         written = dict(sorted(zip(reasons.folded, reasons.texts, strict=True), reverse=True))
-        names = [f'cluster {j}: "{shown(written[texts[order[near]]])}"' for j, near in enumerate(nearest.tolist())]
-        return keys_of(to_objects(names)[cluster[place[codes]]], reasons, labels_differ)
+        names = [f'cluster {j}: "{shown(written[texts[near]])}"' for j, near in enumerate(nearest.tolist())]
+        return keys_of(to_objects(names)[cluster[text]], reasons, labels_differ)
 
     def _clustered(self, text: Ints, many: int) -> tuple[Ints, Ints]:
         """The cluster of each different text, and the text nearest to the center of each cluster."""
@@ -107,8 +105,6 @@ class Clusters(Discretizer):
 
 def _means(embeddings: Floats, text: Ints, rows: Floats) -> Floats:
     """The mean embedding of each different text."""
-    if (rows == 1).all():
-        return embeddings[np.argsort(text)]
     # Sums round by their order, which must not be that of the rows.
     order = np.lexsort((hash_rows([embeddings]), *embeddings.T[:3], text))
     sums = np.add.reduceat(embeddings[order], np.searchsorted(text[order], np.arange(len(rows))), axis=0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.keys import OTHER, keys_of, text_digest, to_reasons
+from faithscope.discretizers.reasons import OTHER, keys_of, text_digest, to_reasons
 from faithscope.discretizers.reasons.words import CUE_WORDS, STOP_WORDS, WordSequences, fold_around_marks
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
@@ -93,7 +93,7 @@ class CommonPhrases(Discretizer):
     k: int = 20
     seed: int = 0
 
-    traits = frozenset(["learns"])
+    learns = True
 
     def __post_init__(self) -> None:
         check_whole(self.k, "k, the number of phrases,", 1, _MOST)

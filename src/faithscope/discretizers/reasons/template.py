@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 from faithscope.discretizers.base import Discretizer
-from faithscope.discretizers.reasons.keys import to_reasons
+from faithscope.discretizers.reasons import to_reasons
 from faithscope.discretizers.reasons.words import INPUT, LABEL, STOP_WORDS, WordSequences, label_phrases
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.arrays import to_items, to_objects
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Template(Discretizer):
 
     labels: Sequence[Any] | None = None
 
-    traits = frozenset(["reads_rows", "asks_labels"])
+    reads_rows = True
+    asks_labels = True
     subject = "the explainer that gives templates, which read x (not the reasons themselves)"
 
     def __post_init__(self) -> None:
@@ -58,16 +60,13 @@ class Template(Discretizer):
                 "pass fs.Reasons(texts, inputs)."
             )
         names = WordSequences(label_phrases(self.labels or ()))
-        templates: dict[tuple[str, str], str] = {}
-        for pair in zip(reasons.folded, reasons.about, strict=True):
-            if pair not in templates:
-                templates[pair] = _template(*pair, names)
-        texts = to_objects([templates[pair] for pair in zip(reasons.folded, reasons.about, strict=True)])
+        blank = cache(partial(_template, names))
+        texts = to_objects([blank(*pair) for pair in zip(reasons.folded, reasons.about, strict=True)])
         coarse = Reasons.made(texts, texts, reasons.about, "Template()")
         return coarse._with(index=reasons.index, remarks=reasons.remarks)
 
 
-def _template(folded: str, about: str, labels: WordSequences) -> str:
+def _template(labels: WordSequences, folded: str, about: str) -> str:
     """The text with marks in place of words of its input and of labels; marks in a row are one."""
     known = set(fold(about).split()) - STOP_WORDS
     words = [INPUT if word in known else word for word in labels.replaced(folded.split(), LABEL)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from faithscope.inputs.folding import fold
+from faithscope.inputs.documents import fold
 
 INPUT, LABEL = "<input>", "<label>"  # marks in place of words, which no folded text has
 _STAND_INS = {INPUT: "\ue000", LABEL: "\ue001"}  # characters for private use, which folding keeps

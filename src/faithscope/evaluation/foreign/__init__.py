@@ -21,7 +21,7 @@ def adapted(explainer: Any, model: Any, run: int | None = None) -> Any:
     if library is None:
         return explainer
     # Imported here, since they load all explainers.
-    label_of = import_module("faithscope.explainers.shared.classes").label_of
+    label_of = import_module("faithscope.explainers.classes").label_of
     foreign = getattr(import_module(f"{__name__}.{library}"), library.capitalize())
     label = label_of(explainer if library == "interpret" else model, None)
     return foreign(explainer, model if foreign.asks else None, run, label)

@@ -9,7 +9,7 @@ from faithscope.explainers.base import Progress
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.documents import to_documents
-from faithscope.inputs.models import label_function
+from faithscope.inputs.models import Model
 from faithscope.readers import read
 
 _UNSEEDED = "{name} takes no seed and draws anew at each call; here each row has a seed of its own"
@@ -23,7 +23,7 @@ class Anchors(Foreign):
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Explanations:
         """A rule per row, or the words of a text."""
-        function = label_function(self.model)
+        function = Model(self.model).find()
         if function is None:
             raise unasked(self.explainer, "predict", f"fs.evaluate(model, {self.__name__}(...), X)")
         names = getattr(self.explainer, "feature_names", None)

@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.evaluation.foreign.base import Foreign, seed_of
 from faithscope.explainers.base import Progress, blocks
-from faithscope.explainers.shared.classes import chosen_classes, importances_of, names_per_class
+from faithscope.explainers.classes import chosen_classes, importances_of, names_per_class
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.models import in_evaluation, to_tensor
@@ -42,7 +42,7 @@ class Captum(Foreign):
         width, axes = int(np.prod(rows.shape[1:])), tuple(rows.shape[1:]) if rows.ndim > 2 else None
         values = np.concatenate(parts) if parts else np.empty((0, width * len(classes or ())))
         features = frame_names(X) if is_frame(X) else [f"x{j}" for j in range(width)]
-        names = names_per_class(features, range(len(classes or ())))
+        names = names_per_class(features, len(classes or ()))
         return importances_of(values, names, axes)
 
     def _refuse_further(self) -> None:

@@ -13,7 +13,7 @@ from faithscope.evaluation.foreign.base import Foreign, by_name, number_rows, un
 from faithscope.explainers.base import Progress
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.documents import to_documents
-from faithscope.inputs.models import number_function, owner_of
+from faithscope.inputs.models import Model, owner_of
 from faithscope.readers import as_explanations
 
 _UNSEEDED = (
@@ -59,7 +59,7 @@ class Lime(Foreign):
 
     def _function(self) -> Callable[[Any], Any]:
         asked = getattr(owner_of(self.model), "predict_proba", None)
-        function = number_function(self.model) if self._of_numbers else asked
+        function = Model(self.model).find("numbers") if self._of_numbers else asked
         if not callable(function):
             raise unasked(self.explainer, "predict_proba", f"fs.evaluate(model, {self.__name__}(...), X)")
         return function

@@ -6,12 +6,12 @@ Whoever can draw perturbed rows that keep an anchor (`Perturbations`) is searche
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, is_real
 
 Keys = NDArray[np.uint64]
@@ -99,40 +99,14 @@ def may_exceed(mean: Floats, target: Floats, level: Floats) -> Bools:
     return np.asarray((mean >= 0) & (target < 1) & (within | (mean > target)))
 
 
-class Wanted(NamedTuple):
-    """Batches of draws that are wanted, one per line.
-
-    Attributes
-    ----------
-    row, batch : (m,) arrays
-        The row that a batch is for, and the number of the batch.
-    key : (m,) array
-        Keys of the anchors.
-    anchors : callable
-        From lines to their anchors, which are made only where they are needed.
-    """
-
-    row: Ints
-    batch: Ints
-    key: Keys
-    anchors: Callable[[Any], Codes]
-
-
 class Perturbations(Protocol):
     """Numbered draws of perturbed rows that keep an anchor.
 
     An anchor has one code per feature: 0 leaves the feature free, others stand for conditions that the row meets.
     """
 
-    @property
-    def batch(self) -> int:
-        """How many draws a batch has."""
-        ...
-
-    @property
-    def width(self) -> int:
-        """How many features an anchor has."""
-        ...
+    batch: int  # draws of a batch
+    width: int  # features of an anchor
 
     def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
         """What may be added: features (k,), and their new codes (n, beam, k), 0 if nothing may."""
@@ -142,8 +116,8 @@ class Perturbations(Protocol):
         """The share of rows that each extension covers, from 0 to 1: (n, beam, k)."""
         ...
 
-    def agreeing(self, wanted: Wanted) -> Ints:
-        """How many draws of each batch have the row's prediction."""
+    def agreeing(self, candidates: "Candidates", line: Ints, which: Ints, batch: Ints) -> Ints:
+        """How many draws have the row's prediction, of one batch of each of some candidates: (m,)."""
         ...
 
 
@@ -155,8 +129,8 @@ class Candidates:
     ----------
     rows, count : (n,) arrays
         The rows, and how many candidates each has; all lines are as long as the longest.
-    origin, parent : (n · beam, width) and (n, k) arrays
-        The anchors that are extended, and which of them each candidate extends.
+    beams, parent : (n, beam, width) and (n, k) arrays
+        The anchors that are extended, and which of its row's each candidate extends.
     feature, code, key, coverage : (n, k) arrays
     hits, batches : (n, k) arrays
         Agreeing draws and batches drawn, so far.
@@ -165,7 +139,7 @@ class Candidates:
     space: Perturbations
     rows: Ints
     count: Ints
-    origin: Codes
+    beams: Codes
     parent: Ints
     feature: Ints
     code: Codes
@@ -182,66 +156,47 @@ class Candidates:
         keys = (keys + anchor_keys(beams)[:, :, None]).reshape(len(rows), -1)
         coverage = space.coverage(beams, features, codes).reshape(keys.shape)
         wanted = ((codes != 0) & alive[:, :, None]).reshape(keys.shape) & (1.0 + coverage > least[:, None])
-        valid = _first_of_equals(keys, wanted)
+        # Of candidates with the same key the first is kept.
+        order = np.lexsort((~wanted, keys), axis=1)
+        ordered, first = np.take_along_axis(keys, order, axis=1), np.take_along_axis(wanted, order, axis=1)
+        first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+        valid = np.empty_like(wanted)
+        np.put_along_axis(valid, order, first, axis=1)
         coverage = np.where(valid, coverage, -1.0)
         count = valid.sum(axis=1)
         order = np.argsort(-coverage, axis=1, kind="stable")[:, : count.max()]
-        beam, place = np.divmod(order, len(features))
+        parent, place = np.divmod(order, len(features))
         code = np.take_along_axis(codes.reshape(keys.shape), order, axis=1)
         key, width = np.take_along_axis(keys, order, axis=1), np.take_along_axis(coverage, order, axis=1)
-        parent = np.arange(len(rows))[:, None] * beams.shape[1] + beam
-        origin, nothing = beams.reshape(-1, beams.shape[2]), np.zeros(order.shape, np.int64)
-        return cls(space, rows, count, origin, parent, features[place], code, key, width, nothing, nothing.copy())
+        hits, batches = np.zeros((2, *order.shape), np.int64)
+        return cls(space, rows, count, beams, parent, features[place], code, key, width, hits, batches)
 
-    def wanted(self, lines: Ints, which: Ints, batch: Ints) -> Wanted:
-        """Batches of these candidates."""
+    @classmethod
+    def nothing(cls, space: Perturbations, rows: Ints) -> "Candidates":
+        """The anchor without conditions, for each row."""
+        none, one = np.zeros((len(rows), 1), np.int64), np.ones((len(rows), 1))
+        beams, keys = np.zeros((len(rows), 1, space.width), np.int32), none.astype(np.uint64)
+        return cls(space, rows, none[:, 0] + 1, beams, none, none, none, keys, one, none, none)
 
-        def anchors(some: Any) -> Codes:
-            at = lines[some], which[some]
-            extended: Codes = self.origin[self.parent[at]]
-            extended[np.arange(len(extended)), self.feature[at]] = self.code[at]
-            return extended
-
-        return Wanted(self.rows[lines], batch, self.key[lines, which], anchors)
+    def anchors(self, lines: Ints, which: Ints) -> Codes:
+        """The anchors of some candidates: (m, width)."""
+        extended: Codes = self.beams[lines, self.parent[lines, which]]
+        extended[np.arange(len(lines)), self.feature[lines, which]] = self.code[lines, which]
+        return extended
 
     def draw(self, lines: Ints, which: Ints) -> None:
         """Draw another batch of each of these candidates; several batches if it is listed several times."""
-        batch = self.batches[lines, which] + _how_often_before(lines * self.hits.shape[1] + which)
-        np.add.at(self.hits, (lines, which), self.space.agreeing(self.wanted(lines, which, batch)))
+        at = lines * self.hits.shape[1] + which
+        order = np.argsort(at, kind="stable")
+        batch, ordered = self.batches[lines, which], at[order]
+        batch[order] += np.arange(len(at)) - np.searchsorted(ordered, ordered)  # and how often it was listed before
+        np.add.at(self.hits, (lines, which), self.space.agreeing(self, lines, which, batch))
         np.add.at(self.batches, (lines, which), 1)
-
-    def draw_all(self) -> None:
-        """Draw a batch of every candidate."""
-        self.draw(*np.nonzero(np.arange(self.hits.shape[1]) < self.count[:, None]))
 
     def means(self, lines: Any) -> Floats:
         """Share of draws that agree with the row; -1 if there is no candidate."""
         drawn = self.batches[lines] * self.space.batch
         return np.where(drawn > 0, self.hits[lines] / np.maximum(drawn, 1), -1.0)
-
-    def anchors(self, which: Ints) -> Codes:
-        """The anchors of some candidates of every row: (n, beam) -> (n, beam, width)."""
-        lines = np.repeat(np.arange(len(which)), which.shape[1])
-        return self.wanted(lines, which.ravel(), lines).anchors(slice(None)).reshape(*which.shape, -1)
-
-
-def _first_of_equals(keys: Keys, valid: Bools) -> Bools:
-    """What is valid, except candidates whose key is that of an earlier candidate of the line."""
-    order = np.lexsort((~valid, keys), axis=1)
-    ordered = np.take_along_axis(keys, order, axis=1)
-    first = np.take_along_axis(valid, order, axis=1)
-    first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    kept = np.empty_like(valid)
-    np.put_along_axis(kept, order, first, axis=1)
-    return kept
-
-
-def _how_often_before(numbers: Ints) -> Ints:
-    """How often each number came before."""
-    order = np.argsort(numbers, kind="stable")
-    ordered, before = numbers[order], np.empty_like(order)
-    before[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-    return before
 
 
 def _leaders(means: Floats, beam: int) -> tuple[Ints, Floats]:
@@ -309,20 +264,15 @@ class Search:
         done : function, optional
             Called with some of the rows as soon as their anchors are final; with every row once.
         """
-        best: Codes = np.zeros((len(rows), space.width), np.int32)
-        worth = np.full(len(rows), -1.0)
-
-        def empty(lines: Ints, batch: Ints) -> Wanted:
-            anchors = best[lines]
-            return Wanted(rows[lines], batch, anchor_keys(anchors), anchors.__getitem__)
-
+        start = Candidates.nothing(space, rows)
+        best, worth = start.beams[:, 0].copy(), np.full(len(rows), -1.0)
         # Rows that need a condition: if all draws agree with a row, it gets the empty anchor.
-        at = np.flatnonzero(self._means(space, empty, np.ones(len(rows)), whole=True) < 1)
+        means = self._check(start, start.parent, np.ones(len(rows)), whole=True)
+        at = np.flatnonzero(means < 1)
         conditions, size = np.zeros(len(rows), np.int64), 0
-        precision = np.ones(len(rows))
-        precision[at] = np.nan  # until an anchor was checked
+        precision = np.where(means[:, 0] < 1, np.nan, 1.0)  # nan until an anchor was checked
         done(np.delete(rows, at))
-        beams, alive = best[at, None], np.ones((len(at), 1), bool)
+        beams, alive = start.beams[at], np.ones((len(at), 1), bool)
         while len(at) and size != self.longest:
             candidates, size = Candidates.extending(space, rows[at], beams, alive, worth[at]), size + 1
             if not candidates.count.any():
@@ -330,11 +280,12 @@ class Search:
             if size == 1:
                 conditions[at] = candidates.count
             chosen = self._best(candidates)
-            means = self._check(candidates, chosen, conditions[at])
-            beams, alive = candidates.anchors(chosen), chosen >= 0
+            means = self._check(candidates, chosen, self.beam * conditions[at])
+            lines, alive = np.arange(len(at)), chosen >= 0
+            beams = candidates.anchors(lines.repeat(chosen.shape[1]), chosen.ravel()).reshape(*chosen.shape, -1)
             width = np.take_along_axis(candidates.coverage, chosen, axis=1)
             value = np.where(means >= self.threshold, 1.0 + width, means)  # the widest of those that pass
-            pick, lines = value.argmax(axis=1), np.arange(len(at))
+            pick = value.argmax(axis=1)
             lines = lines[value[lines, pick] > worth[at]]
             pick, improved = pick[lines], at[lines]
             best[improved], worth[improved] = beams[lines, pick], value[lines, pick]
@@ -347,7 +298,7 @@ class Search:
 
     def _best(self, candidates: Candidates) -> Ints:
         """The most precise candidates of each row: (n, beam), -1 if a row has fewer."""
-        candidates.draw_all()
+        candidates.draw(*np.nonzero(np.arange(candidates.hits.shape[1]) < candidates.count[:, None]))
         unsure = np.flatnonzero(candidates.count > self.beam)
         while len(unsure):
             means = candidates.means(unsure)
@@ -373,33 +324,24 @@ class Search:
         """
         return np.asarray(np.log(2 * count * batches * (batches + 1) / self.delta) / (batches * batch))
 
-    def _check(self, candidates: Candidates, chosen: Ints, conditions: Ints) -> Floats:
+    def _check(self, candidates: Candidates, chosen: Ints, checks: Array, *, whole: bool = False) -> Floats:
         """Precision of the chosen candidates, on draws that had no part in the choice: (n, beam), -1 for none.
 
         A row has at most `beam` checks of each size, so no check errs by more than the slack, but for a chance of delta
-        at most. Rows share draws, so a check that errs for a row errs for all rows like it.
+        at most. Rows share draws, so a check that errs for a row errs for all rows like it. A candidate is drawn until
+        its precision is on one side of the threshold; if `whole`, or is less than 1.
         """
-        means, (line, place) = np.full(chosen.shape, -1.0), np.nonzero(chosen >= 0)
-        which = chosen[line, place]
-
-        def wanted(lines: Ints, batch: Ints) -> Wanted:
-            return candidates.wanted(line[lines], which[lines], batch)
-
-        means[line, place] = self._means(candidates.space, wanted, self.beam * conditions[line])
-        return means
-
-    def _means(
-        self, space: Perturbations, wanted: Callable[[Ints, Ints], Wanted], checks: Any, *, whole: bool = False
-    ) -> Floats:
-        """Shares of agreeing draws, until each is on one side of the threshold; if `whole`, or is less than 1."""
-        means, hits = np.ones(len(checks)), np.zeros(len(checks), np.int64)
-        left, drawn = np.arange(len(checks)), 0
-        while len(left):
-            hits[left] += space.agreeing(wanted(left, np.full(len(left), _CHECKED + drawn)))
-            drawn += 1
-            means[left] = mean = hits[left] / (drawn * space.batch)
-            unsure = self._unsure(mean, self._level(checks[left], np.full(len(left), drawn), space.batch))
-            left = left[unsure & ((mean == 1) | (not whole))]
+        space, (line, place) = candidates.space, np.nonzero(chosen >= 0)
+        means, hits = np.full(chosen.shape, -1.0), np.zeros(chosen.shape, np.int64)
+        batches = 0
+        while len(line):
+            batch = np.full(len(line), _CHECKED + batches)
+            hits[line, place] += space.agreeing(candidates, line, chosen[line, place], batch)
+            batches += 1
+            means[line, place] = mean = hits[line, place] / (batches * space.batch)
+            unsure = self._unsure(mean, self._level(checks[line], batch - _CHECKED + 1, space.batch))
+            left = unsure & ((mean == 1) | (not whole))
+            line, place = line[left], place[left]
         return means
 
     def _unsure(self, mean: Floats, level: Floats) -> Bools:

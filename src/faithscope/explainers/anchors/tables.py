@@ -1,10 +1,10 @@
 """Anchors: rules such that the model gives nearly all rows under them the prediction of the row."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,15 +12,15 @@ from faithscope.errors import BadInput
 from faithscope.explainers.anchors.search import (
     KEPT_IN_SEARCH,
     Answers,
+    Candidates,
     Keys,
     Search,
-    Wanted,
     condition_keys,
     mix,
 )
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.outcomes import Outcomes
-from faithscope.explainers.shared.ranges import bins_of, edges_of, range_condition, rules_of
+from faithscope.explainers.outcomes import Outcomes
+from faithscope.explainers.ranges import bins_of, edges_of, range_condition, rules_of
 from faithscope.explainers.space import Categories, Space
 from faithscope.explanations.conditions.condition import Condition, to_condition
 from faithscope.explanations.rules import Rules
@@ -112,8 +112,8 @@ class Anchors(Explainer):
         self.search = Search(threshold, beam, delta, tau, max_conditions)
         self.table = Space.learn(X_train, categorical)
         Rules.from_conditions([], features=self.table.names)  # raises if two columns have the same name
-        self._bins = Bins.learn(self.table.encode(X_train), self.table.categorical, self.table.whole)
-        self._coverage = CoveredRows.learn(self._bins, _COVERED, seed)
+        self._bins = Bins(self.table.encode(X_train), self.table.categorical, self.table.whole)
+        self._coverage = CoveredRows(self._bins, seed)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """One rule per row, which covers the row; it covers everything if the prediction is always the same.
@@ -159,9 +159,7 @@ class Anchors(Explainer):
         rows, table = self.table.read(X)
         labels, bins = self._labels(rows, table), self._bins.locate(rows)
         cell, first = group((bins, labels.astype(object)))  # rows with the same bins and prediction share a rule
-        draws = TableDraws(
-            self._bins, self._coverage, bins[first], labels[first], self._labels, self._outcomes, self.seed
-        )
+        draws = TableDraws(self, bins[first], labels[first])
         sizes, done = np.bincount(cell, minlength=len(first)), 0
 
         def tell(cells: Ints) -> None:
@@ -174,10 +172,14 @@ class Anchors(Explainer):
         step, cells = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]))), np.arange(len(first))
         found = {}
         for threshold, search in searches.items():
-            parts = [search.run(draws, cells[block], tell) for block in blocks(len(first), step)]
-            parts = parts or [(np.zeros((0, rows.shape[1]), np.int32), np.empty(0))]
+            parts = [search.run(draws, cells[block], tell) for block in [*blocks(len(first), step)] or [slice(0)]]
             anchors, precision = map(np.concatenate, zip(*parts, strict=True))
-            found[threshold] = self._claiming(anchors, precision).take(cell)._labelled(X)
+            conditions = [
+                [self._condition(j, int(anchor[j])) for j in np.flatnonzero(anchor).tolist()] for anchor in anchors
+            ]
+            coverage = self._coverage.share(anchors)
+            rules = rules_of(conditions, self.table.names, precision=precision, coverage=coverage)
+            found[threshold] = rules.take(cell)._labelled(X)
         return found
 
     def _labels(self, rows: Floats, table: Space | None = None) -> Array:
@@ -185,12 +187,13 @@ class Anchors(Explainer):
         parts = [self._outcomes.ask((table or self.table).decode(rows[block])) for block in blocks(len(rows), _ASKED)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
-    def _claiming(self, anchors: Codes, precision: Floats) -> Rules:
-        """The rules with what is claimed of them."""
-        rules = [
-            tuple(self._condition(j, int(anchor[j])) for j in np.flatnonzero(anchor).tolist()) for anchor in anchors
-        ]
-        return rules_of(rules, self.table.names, precision=precision, coverage=self._coverage.share(anchors))
+    def _batch(self, number: int) -> "_Batch":
+        """The draws of a batch, by its number."""
+        bins, size = self._bins, TableDraws.batch
+        generator = generators(self.seed, np.full((1, 1), float(number)))[0]
+        row = generator.integers(len(bins.values), size=size)
+        keys = mix(number * size + np.arange(size))
+        return _Batch(row, bins.bins[row].T, generator.random((size, len(self.table.names))), keys)
 
     def _condition(self, j: int, code: int) -> Condition:
         """The condition on feature j that a code stands for."""
@@ -201,7 +204,6 @@ class Anchors(Explainer):
         return range_condition(j, name, self._bins.edges[j], low, high, scale.readable)
 
 
-@dataclass(frozen=True, eq=False)
 class Bins:
     """Training rows as bins: quarters of numbers, or categories, and a last bin for missing values if there are any.
 
@@ -209,55 +211,53 @@ class Bins:
     bin that the feature does not have, because no training row has that category, or misses that value: then no
     condition on the feature is possible.
 
+    Parameters
+    ----------
+    values : (n, d) array
+        Training rows.
+    categorical, whole : (d,) arrays
+        Which features are categories, and of which others edges are whole numbers.
+
     Attributes
     ----------
-    values, bins : (n, d) arrays
-        Training rows, and the bin of each value.
-    categorical : (d,) array
-    edges : tuple of arrays
+    bins : (n, d) array
+        The bin of each value.
+    edges : list of arrays
         Upper ends of all quarters but the last; None for categories.
     quarters : (d,) array
         How many quarters a feature has, which is also the bin of its missing values; 0 for categories.
-    counts : (d,) array
-        How many bins a feature has, including that of missing values.
+    counts, codes : (d,) arrays
+        How many bins a feature has, including that of missing values, and how many codes.
     ordered, starts : (d, n) and (d, bins + 1) arrays
         Training values in order, and where the values of each bin begin.
     low, high : (d, codes) arrays
     """
 
-    values: Floats
-    bins: Codes
-    categorical: Bools
-    edges: tuple[Any, ...]
-    quarters: Ints
-    counts: Ints
-    ordered: Floats
-    starts: Ints
-    low: Codes
-    high: Codes
-
-    @classmethod
-    def learn(cls, values: Floats, categorical: Bools, whole: Bools | None = None) -> "Bins":
-        """The bins of training rows; the edges of features in `whole` are whole numbers."""
-        kinds = zip(values.T, categorical, categorical & False if whole is None else whole, strict=True)
-        edges = tuple(
-            None if category else edges_of(column, whole=bool(rounded)) for column, category, rounded in kinds
-        )
-        bins, quarters = _locate(values, edges), np.array([0 if cuts is None else len(cuts) + 1 for cuts in edges])
-        counts = np.maximum(quarters, bins.max(axis=0) + 1)
-        tally = [np.bincount(column, minlength=counts.max()) for column in bins.T]
-        starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
-        ordered = np.ascontiguousarray(np.sort(values, axis=0).T)
-        return cls(values, bins, categorical, edges, quarters, counts, ordered, starts, *_bounds(counts, categorical))
+    def __init__(self, values: Floats, categorical: Bools, whole: Bools) -> None:
+        self.values, self.categorical = values, categorical
+        self.edges: list[Any] = [
+            None if category else edges_of(column, whole=bool(rounded))
+            for column, category, rounded in zip(values.T, categorical, whole, strict=True)
+        ]
+        self.bins = self.locate(values)
+        self.quarters = np.array([0 if cuts is None else len(cuts) + 1 for cuts in self.edges])
+        self.counts = counts = np.maximum(self.quarters, self.bins.max(axis=0) + 1)
+        self.codes = np.where(categorical, counts, counts**2) + 1
+        tally = [np.bincount(column, minlength=counts.max()) for column in self.bins.T]
+        self.starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
+        self.ordered = np.ascontiguousarray(np.sort(values, axis=0).T)
+        most = int(self.codes.max())
+        need(16 * len(counts) * most, f"Bounds of {most:,} categories of {len(counts):,} features", _FEWER)
+        self.low, self.high = np.zeros((2, len(counts), most), np.int32)
+        self.low[:, 1:] = self.high[:, 1:] = np.arange(most - 1)
+        for j in np.flatnonzero(~categorical):
+            self.low[j, 1:], self.high[j, 1:] = np.divmod(np.arange(most - 1), counts[j])
+        self.high[:, 0] = counts - 1
 
     def locate(self, rows: Floats) -> Codes:
         """The bin of each value."""
-        return _locate(rows, self.edges)
-
-    @property
-    def codes(self) -> Ints:
-        """How many codes each feature has."""
-        return np.where(self.categorical, self.counts, self.counts**2) + 1
+        bins = [bins_of(column, cuts) for column, cuts in zip(rows.T, self.edges, strict=True)]
+        return np.column_stack(bins).astype(np.int32)
 
     @cached_property
     def conditions(self) -> Ints:
@@ -266,46 +266,13 @@ class Bins:
         pairs = [(j, edge) for j, (many, equal) in kinds for edge in (*range(many - 1), *[-1] * equal)]
         return np.array(pairs, np.int64).reshape(-1, 2).T
 
-    def extend(self, bins: Codes, anchors: Codes) -> Codes:
-        """Codes after adding each condition that rows in these bins meet; 0 if that changes nothing."""
-        j, edge = self.conditions
-        own, old = bins[:, None, j], anchors[:, :, j]
-        known = own < self.counts[j]
-        equal, above, own = edge < 0, own > edge, np.where(known, own, 0)
-        kept = known & (self.categorical[j] | ((own >= self.quarters[j]) == equal))  # missing is above no edge
-        low = np.maximum(self.low[j, old], np.where(equal, own, np.where(above, edge + 1, 0)))
-        high = np.minimum(self.high[j, old], np.where(equal, own, np.where(above, self.quarters[j] - 1, edge)))
-        high = np.maximum(low, high)  # of rows that cannot meet the condition
-        after, before = self._size(j, low, high), self._size(j, self.low[j, old], self.high[j, old])
-        codes = np.where(self.categorical[j], own, low * self.counts[j] + high) + 1
-        return np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
-
-    def _size(self, j: Ints, low: Codes, high: Codes) -> Ints:
+    def size(self, j: Ints, low: Codes, high: Codes) -> Ints:
         """How many training values lie in these bins."""
         return self.starts[j, high + 1] - self.starts[j, low]
 
 
-def _locate(values: Floats, edges: Sequence[Any]) -> Codes:
-    return np.column_stack([bins_of(column, cuts) for column, cuts in zip(values.T, edges, strict=True)]).astype(
-        np.int32
-    )
-
-
-def _bounds(counts: Ints, categorical: Bools) -> tuple[Codes, Codes]:
-    """The lowest and highest bin of every code of every feature."""
-    most = int(np.where(categorical, counts, counts**2).max())
-    need(16 * len(counts) * most, f"Bounds of {most:,} categories of {len(counts):,} features", _FEWER)
-    low, high = np.zeros((2, len(counts), most + 1), np.int32)
-    low[:, 1:] = high[:, 1:] = np.arange(most)
-    for j in np.flatnonzero(~categorical):
-        low[j, 1:], high[j, 1:] = np.divmod(np.arange(most), counts[j])
-    high[:, 0] = counts - 1
-    return low, high
-
-
-@dataclass(frozen=True, eq=False)
 class CoveredRows:
-    """Bitmaps of the training rows that each code of each feature covers.
+    """Bitmaps of the training rows that each code of each feature covers: of all, or of 10,000 drawn at random.
 
     Attributes
     ----------
@@ -316,25 +283,18 @@ class CoveredRows:
     rows : int
     """
 
-    maps: Keys
-    offsets: Ints
-    rows: int
-
-    @classmethod
-    def learn(cls, known: Bins, samples: int, seed: int) -> "CoveredRows":
-        """Bitmaps of all training rows; if they are more than `samples`, of that many drawn at random."""
+    def __init__(self, known: Bins, seed: int) -> None:
         bins = known.bins
-        if len(bins) > samples:
-            bins = bins[generators(seed, np.full((1, 1), -1.0))[0].choice(len(bins), samples, replace=False)]
-        many = int(known.codes.sum())
-        need(many * len(bins) // 8, f"Bitmaps of {many:,} quarters and categories", _FEWER)
-        maps = np.zeros((many, -(-len(bins) // 64) * 8), np.uint8)
-        offsets = np.cumsum(known.codes) - known.codes
-        for j, offset in enumerate(offsets):
+        if len(bins) > _COVERED:
+            bins = bins[generators(seed, np.full((1, 1), -1.0))[0].choice(len(bins), _COVERED, replace=False)]
+        self.rows, many = len(bins), int(known.codes.sum())
+        need(many * self.rows // 8, f"Bitmaps of {many:,} quarters and categories", _FEWER)
+        maps = np.zeros((many, -(-self.rows // 64) * 8), np.uint8)
+        self.maps, self.offsets = maps.view(np.uint64), np.cumsum(known.codes) - known.codes
+        for j, offset in enumerate(self.offsets):
             for code in range(known.codes[j]):
                 packed = np.packbits((bins[:, j] >= known.low[j, code]) & (bins[:, j] <= known.high[j, code]))
                 maps[offset + code, : len(packed)] = packed
-        return cls(maps.view(np.uint64), offsets, len(bins))
 
     def share(self, anchors: Codes) -> Floats:
         """Share of the rows that each anchor covers."""
@@ -365,91 +325,71 @@ class _Batch(NamedTuple):
     keys: Keys
 
 
-@dataclass(frozen=True, eq=False)
 class TableDraws:
     """Draws under the anchors of cells, and the model's answers to them, each asked for once.
 
-    Attributes
+    Parameters
     ----------
-    bins : Bins
-        The conditions that there are.
-    covered : CoveredRows
-        The training rows that they cover.
+    explainer : Anchors
     cells, labels : (n, d) and (n,) arrays
         The bins that rows lie in, and their predictions.
-    ask : function
-        From rows of a matrix to predictions.
-    outcomes : Outcomes
-        Which predictions agree.
-    seed : int
     """
 
-    batch: ClassVar[int] = 100
+    batch = 100
 
-    bins: Bins
-    covered: CoveredRows
-    cells: Codes
-    labels: Array
-    ask: Callable[[Floats], Array]
-    outcomes: Outcomes
-    seed: int
-    answers: Answers = field(default_factory=Answers)
-    batches: dict[int, _Batch] = field(default_factory=dict)
-
-    @property
-    def width(self) -> int:
-        """How many features there are."""
-        return int(self.cells.shape[1])
-
-    @cached_property
-    def known(self) -> tuple[Array, Ints]:
-        """The distinct predictions of rows, and the place of each row's prediction among them."""
-        places, first = group((self.labels.astype(object),))
-        return self.labels[first], places
+    def __init__(self, explainer: Anchors, cells: Codes, labels: Array) -> None:
+        self.explainer, self.bins, self.cells, self.width = explainer, explainer._bins, cells, cells.shape[1]
+        self.outcomes, self.answers, self.drawn = explainer._outcomes, Answers(), cache(explainer._batch)
+        self.coverage = explainer._coverage.extended
+        self.places, first = group((labels.astype(object),))
+        self.known = labels[first]  # the distinct predictions, and these as numbers
+        self.told = self.known if self.outcomes.of_numbers else np.arange(len(first), dtype=np.float64)
 
     def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
-        """The feature of each condition, and the code of that feature once the condition is added."""
-        return self.bins.conditions[0], self.bins.extend(self.cells[rows], anchors)
+        """The feature of each condition, and its code once the condition is added; 0 if that changes nothing."""
+        bins, (j, edge) = self.bins, self.bins.conditions
+        own, old = self.cells[rows][:, None, j], anchors[:, :, j]
+        known = own < bins.counts[j]
+        equal, above, own = edge < 0, own > edge, np.where(known, own, 0)
+        kept = known & (bins.categorical[j] | ((own >= bins.quarters[j]) == equal))  # missing is above no edge
+        low = np.maximum(bins.low[j, old], np.where(equal, own, np.where(above, edge + 1, 0)))
+        high = np.minimum(bins.high[j, old], np.where(equal, own, np.where(above, bins.quarters[j] - 1, edge)))
+        high = np.maximum(low, high)  # of rows that cannot meet the condition
+        after, before = bins.size(j, low, high), bins.size(j, bins.low[j, old], bins.high[j, old])
+        codes = np.where(bins.categorical[j], own, low * bins.counts[j] + high) + 1
+        return j, np.where(kept & (after > 0) & (after < before), codes, 0).astype(np.int32)
 
-    def coverage(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
-        """Share of training rows that each extension covers."""
-        return self.covered.extended(anchors, features, codes)
-
-    def agreeing(self, wanted: Wanted) -> Ints:
+    def agreeing(self, candidates: Candidates, line: Ints, which: Ints, batch: Ints) -> Ints:
         """How many draws of each batch agree with the row; equal anchors are looked up once for all rows."""
-        _, first, line = np.unique(wanted.key + mix(wanted.batch), return_index=True, return_inverse=True)
-        labels, places = self.known
-        told = labels if self.outcomes.of_numbers else np.arange(len(labels), dtype=np.float64)
-        pairs, pair = np.unique(line * len(labels) + places[wanted.row], return_inverse=True)
-        line, place = np.divmod(pairs, len(labels))
+        keys = candidates.key[line, which] + mix(batch)
+        _, first, same = np.unique(keys, return_index=True, return_inverse=True)
+        places = self.places[candidates.rows[line]]
+        pairs, pair = np.unique(same * len(self.told) + places, return_inverse=True)
+        same, place = np.divmod(pairs, len(self.told))
         hits = np.empty(len(pairs), np.int64)
         for block in blocks(len(pairs), min(_LINES, _NUMBERS // (self.batch * self.width))):
-            low, high = line[block.start], line[block.stop - 1] + 1
-            answers = self._predict(wanted.anchors(first[low:high]), wanted.batch[first[low:high]])
-            agree = self.outcomes.agree(answers[line[block] - low], told[place[block], None])
-            hits[block] = agree.sum(axis=1)
+            some = first[same[block.start] : same[block.stop - 1] + 1]
+            answers = self._predict(candidates.anchors(line[some], which[some]), batch[some])
+            told = self.told[place[block], None]
+            hits[block] = self.outcomes.agree(answers[same[block] - same[block.start]], told).sum(axis=1)
         return hits[pair]
 
     def _predict(self, anchors: Codes, numbers: Ints) -> Floats:
         """The prediction of each draw of these batches, as a number: (lines, batch)."""
         distinct, place = np.unique(numbers, return_inverse=True)
-        batches = _Batch(*map(np.stack, zip(*(self._batch(int(number)) for number in distinct), strict=True)))
+        batches = _Batch(*map(np.stack, zip(*map(self.drawn, distinct.tolist()), strict=True)))
 
         def ask(positions: Ints) -> Floats:
             line, draw = np.divmod(positions, self.batch)
-            return self._as_numbers(self.ask(self._rows(anchors[line], batches, place[line], draw)))
+            predictions = self.explainer._labels(self._rows(anchors[line], batches, place[line], draw))
+            if self.outcomes.of_numbers:
+                return predictions
+            places = np.full(len(predictions), float(len(self.known)))  # of predictions that no row has
+            for number in range(len(self.known)):
+                places[predictions == self.known[number : number + 1]] = number  # of length 1: a label may be a tuple
+            return places
 
         return self.answers.of(self._keys(anchors, batches, place), ask)
-
-    def _as_numbers(self, predictions: Array) -> Floats:
-        """Numbers as they are; labels by their place among the known ones, with the place after the last for others."""
-        if self.outcomes.of_numbers:
-            return predictions
-        known = self.known[0]
-        places = np.full(len(predictions), float(len(known)))
-        for place in range(len(known)):
-            places[predictions == known[place : place + 1]] = place  # of length 1, since a label may be a tuple
-        return places
 
     def _keys(self, anchors: Codes, batches: _Batch, place: Ints) -> Keys:
         """The key of each draw of each line: equal if the same values of the same training row are replaced."""
@@ -475,12 +415,3 @@ class TableDraws:
         chance = batches.chances[place[at], draw[at], j]
         values[at, j] = bins.ordered[j, start + (chance * (stop - start)).astype(np.int64)]
         return values
-
-    def _batch(self, number: int) -> _Batch:
-        if number not in self.batches:
-            generator = generators(self.seed, np.full((1, 1), float(number)))[0]
-            row = generator.integers(len(self.bins.values), size=self.batch)
-            keys = mix(number * self.batch + np.arange(self.batch))
-            chances = generator.random((self.batch, self.width))
-            self.batches[number] = _Batch(row, self.bins.bins[row].T, chances, keys)
-        return self.batches[number]

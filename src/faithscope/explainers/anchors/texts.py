@@ -10,16 +10,16 @@ from faithscope.errors import WrongType
 from faithscope.explainers.anchors.search import (
     KEPT_IN_SEARCH,
     Answers,
+    Candidates,
     Keys,
     Search,
-    Wanted,
     mix,
 )
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.shared.outcomes import Outcomes
+from faithscope.explainers.outcomes import Outcomes
 from faithscope.explanations.base import claims
 from faithscope.explanations.highlights import Highlights
-from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_function
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 from faithscope.inputs.seeds import row_digests
@@ -107,26 +107,18 @@ class TextAnchors(Explainer):
         anchors: dict[str, tuple[list[str], float]] = {}
         times, done = Counter(documents), 0
         for block in blocks(len(ordered), _GROUP):
-            anchors.update(self._find([text for text in ordered[block] if words[text]], words))
+            texts = [text for text in ordered[block] if words[text]]
+            if texts:
+                masked = _MaskedTexts(self, texts, [words[text] for text in texts])
+                kept, precision = self.search.run(masked, np.arange(len(texts)))
+                chosen = [[own[j] for j in np.flatnonzero(held)] for own, held in zip(masked.words, kept, strict=True)]
+                anchors.update(zip(texts, zip(chosen, precision.tolist(), strict=True), strict=True))
             done += sum(times[text] for text in ordered[block])
             if progress is not None:
                 progress(done, len(documents))
-        chosen = [anchors.get(text, ([], 1.0)) for text in documents]
-        claimed = claims({"precision": [precision for _, precision in chosen]})
-        return Highlights([anchor for anchor, _ in chosen], tokenizer=self.tokenizer)._with(claimed=claimed)
-
-    def _find(self, texts: list[str], words: dict[str, list[str]]) -> dict[str, tuple[list[str], float]]:
-        """The words chosen of each text, none of which is empty, and their precision by the draws of the search."""
-        if not texts:
-            return {}
-        seeds = np.array([int.from_bytes(digest, "little") for digest in row_digests(self.seed, texts)], np.uint64)
-        masked = _MaskedTexts(
-            [words[text] for text in texts], self._outcomes.ask(texts), seeds, self._outcomes, self.unknown
-        )
-        rows = np.arange(len(texts))
-        anchors, precision = self.search.run(masked, rows)
-        chosen = [[masked.words[row][j] for j in np.flatnonzero(anchors[row])] for row in rows]
-        return dict(zip(texts, zip(chosen, precision.tolist(), strict=True), strict=True))
+        found = [anchors.get(text, ([], 1.0)) for text in documents]
+        claimed = claims({"precision": [precision for _, precision in found]})
+        return Highlights([anchor for anchor, _ in found], tokenizer=self.tokenizer)._with(claimed=claimed)
 
 
 class _MaskedTexts:
@@ -144,8 +136,10 @@ class _MaskedTexts:
 
     batch = 50
 
-    def __init__(self, tokens: list[list[str]], labels: Array, seeds: Keys, outcomes: Outcomes, unknown: str) -> None:
-        self.labels, self.seeds, self.outcomes, self.unknown = labels, seeds, outcomes, unknown
+    def __init__(self, explainer: TextAnchors, texts: list[str], tokens: list[list[str]]) -> None:
+        self.outcomes, self.unknown = explainer._outcomes, explainer.unknown
+        self.labels = self.outcomes.ask(texts)
+        self.seeds: Keys = np.frombuffer(b"".join(row_digests(explainer.seed, texts)), "<u8")
         self.words = [list(dict.fromkeys(words)) for words in tokens]
         self.written = [
             (np.array(words, object), np.array(list(map({word: j for j, word in enumerate(own)}.get, words)), np.int64))
@@ -163,20 +157,17 @@ class _MaskedTexts:
         """Zeros: sets of the same size are equally wide, since they stay whole in equally many draws."""
         return np.zeros(codes.shape)
 
-    def agreeing(self, wanted: Wanted) -> Ints:
+    def agreeing(self, candidates: Candidates, line: Ints, which: Ints, batch: Ints) -> Ints:
         """How many draws of each batch have the text's prediction."""
-        hits = np.empty(len(wanted.row), np.int64)
+        hits = np.empty(len(line), np.int64)
         for block in blocks(len(hits), _MARKS // (self.batch * self.width)):
-            rows = wanted.row[block]
-            kept = self._draw(rows, wanted.batch[block]) | (wanted.anchors(block) != 0)[:, None]
+            rows = candidates.rows[line[block]]
+            draws = mix(self.seeds[rows, None] ^ mix(batch[block, None] * self.batch + np.arange(self.batch)))
+            bits = mix(draws[:, :, None] + np.arange(-(-self.width // 64), dtype=np.uint64))
+            kept = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=2, count=self.width).astype(bool)
+            kept |= (candidates.anchors(line[block], which[block]) != 0)[:, None]
             hits[block] = self._agree(rows, kept & (np.arange(self.width) < self.count[rows, None, None])).sum(axis=1)
         return hits
-
-    def _draw(self, rows: Ints, numbers: Ints) -> Bools:
-        """Which words are kept in each draw of these batches: (lines, batch, width)."""
-        draws = mix(self.seeds[rows, None] ^ mix(numbers[:, None] * self.batch + np.arange(self.batch)))
-        bits = mix(draws[:, :, None] + np.arange(-(-self.width // 64), dtype=np.uint64))
-        return np.unpackbits(bits.astype("<u8").view(np.uint8), axis=2, count=self.width).astype(bool)
 
     def _agree(self, rows: Ints, kept: Bools) -> Floats:
         """Whether each draw, given by the words that it keeps, has the text's prediction: 1 or 0."""

@@ -14,7 +14,7 @@ from faithscope.inputs.grouping import group
 from faithscope.runtime.memory import need
 
 Ask = Callable[[Floats], Floats]  # mixtures (n, d) in, (n, classes) outputs out
-Tell = Callable[[int], None]  # called with the number of rows done
+Tell = Callable[[int], None]  # called with the number of rows that are done beside those told of before
 
 _CELLS = 2**22  # numbers in one call of the model
 _PAIR_CELLS = 2**21  # numbers in one block of pairs
@@ -63,7 +63,7 @@ class Game:
         values, errors = np.full((2, *rows.shape, gains.shape[1]), np.inf)
         inner, pairs = self.members[1:-1], len(self.before) // 2
         at_once = max(1, _CELLS // background.size)  # coalitions of one row
-        for block in blocks(len(gains), at_once // max(1, len(inner)), lambda done, _: tell(done)):
+        for block in blocks(len(gains), at_once // max(1, len(inner)), more=tell):
             worth = np.zeros((block.stop - block.start, len(self.members), gains.shape[1]))
             worth[:, -1] = gains[block]
             for part in blocks(len(inner), at_once):
@@ -214,16 +214,14 @@ def asked_values(
         worth = np.empty((len(own), len(members) + 2, gains.shape[1]))
         worth[:, 0], worth[:, -1] = starts[other], gains[own]
         if len(members):
-            mine, others = (
-                np.take_along_axis(part, changed, axis=1)[:, None] for part in (rows[own], background[other])
-            )
-            masked = np.repeat(background[other][:, None], len(members), axis=1)
-            np.put_along_axis(masked, changed[:, None], np.where(members, mine, others), axis=2)
+            inside = np.zeros((len(own), len(members), features), bool)
+            np.put_along_axis(inside, changed[:, None], members, axis=2)
+            masked = np.where(inside, rows[own, None], background[other, None])
             worth[:, 1:-1] = ask(masked.reshape(-1, features)).reshape(len(own), len(members), -1)
         return worth
 
     step = _PAIR_CELLS // (background.size * min(2**features, max(budget, 1)))
-    for block in blocks(len(gains), step, lambda done, _: tell(done)):
+    for block in blocks(len(gains), step, more=tell):
         differ = differing(rows[block], background, np.arange(features), features)
         values[block] = pair_values(differ, worths, gains.shape[1], lambda coalitions: features * coalitions)
     return values

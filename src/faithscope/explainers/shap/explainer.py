@@ -1,7 +1,7 @@
 """SHAP: how far each feature moves the model's output away from its mean over a background."""
 
 import warnings
-from functools import partial
+from functools import cached_property, partial
 from math import ceil, log10
 from types import MappingProxyType
 from typing import Any, Literal
@@ -10,16 +10,9 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, settings_line
+from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
 from faithscope.explainers.shap.coalitions import Game, MixtureAnswers, Tell, affordable, asked_values
 from faithscope.explainers.shap.trees import Trees, is_off
-from faithscope.explainers.shared.classes import (
-    chosen_classes,
-    importances_of,
-    label_of,
-    names_per_class,
-    own_classes,
-    warn_if_predicted,
-)
 from faithscope.explainers.space import Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
@@ -73,8 +66,8 @@ class Shap(Explainer):
     algorithm : {"auto", "tree", "permutation"}
         ``"tree"`` reads the trees of a model: scikit-learn's, XGBoost's, LightGBM's and CatBoost's, also at the end of
         a pipeline whose other steps make every feature of one column, as scaling, encoding and imputing do. Sums of
-        trees are explained exactly, by the interventional tree SHAP of the package ``shap``, or leaf by leaf if several
-        features are made of one column; probabilities of boosted trees, which are no sums, by a table of all
+        trees are explained exactly, by the interventional tree SHAP of the package ``shap``. Probabilities of boosted
+        trees, which are no sums, and columns that several features are made of, are explained by a table of all
         coalitions. ``"auto"`` takes ``"tree"`` if the trees give the model's outputs, else ``"permutation"``; the
         attribute `algorithm` says which. ``"permutation"`` needs no package.
     evaluations : int, optional
@@ -123,30 +116,35 @@ class Shap(Explainer):
         self.model, self.class_index, self.error = model, class_index, 0.0
         self.asked, self.saved = 0, 0
         self._output_given, self._algorithm_given = output, algorithm
-        asked = self._asked
+        self._asked = asked = Model(model)
+        self._regressor = asked.kind == "regressor"
         self.output = output or ("margin" if asked.has_margin else "probability")
-        if output == "label" and asked.kind == "regressor":
+        if output == "label" and self._regressor:
             raise BadInput(f'{asked.name} predicts numbers, not labels: use output="margin", which explains them.')
         self.evaluations, self.seed = evaluations, check_whole(seed, "seed", least=0)
         self.X_background = X_background
         self.table = Space.learn(X_background)
         self.background = self.table.encode(X_background)
-        _warn_of_time(len(self.background))
+        if len(self.background) > _LARGE:
+            warnings.warn(
+                f"A background of {len(self.background):,} rows makes SHAP slow, since time grows with it: draw a "
+                "hundred of them.",
+                stacklevel=2,
+            )
         self._known = self._outputs(self.background, self.table)
         self.expected_value: Floats = self._known.mean(axis=0)
         self._classes = self._computed_classes(self._known.shape[1])
         largest = float(np.abs(self._known).max())
         self._scale = largest or 1.0
         self._decimals = 12 - ceil(log10(largest)) if largest else _UNROUNDED
-        self._trees = self._find_trees(algorithm)
+        self._trees = self._find_trees()
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
         self._budget = 20 * len(self.table.names)  # coalitions that may be tried per row
         if evaluations is not None:
             self._budget = check_whole(evaluations, "evaluations")
         self._table_budget = _TABLE if evaluations is None else self._budget
-        self._game: Game | None = None
         if not self._trees and 2 ** len(self.table.names) - 2 > self._budget:
-            self._sampled()  # raises if there are too few evaluations
+            _ = self._game  # raises if there are too few evaluations
 
     def __repr__(self) -> str:
         """The output and the algorithm as they were chosen, not as they were given."""
@@ -188,32 +186,34 @@ class Shap(Explainer):
         rows = canonical(encoded)[first]  # equal rows are explained once
         full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
 
-        def tell(done: int) -> None:
+        done = 0
+
+        def tell(more: int) -> None:
+            nonlocal done
+            done += more
             if progress is not None:
                 progress(len(place) * done // len(rows), len(place))
 
-        *both, answers = self._values(rows, full, table, tell)
-        highest = full.argmax(axis=1)[:, None, None]  # the class that is predicted
-        values, errors = (np.take_along_axis(part, highest, axis=2) if predicted else part for part in both)
+        values, errors, answers = self._values(rows, full, table, tell)
+        if predicted:
+            highest = full.argmax(axis=1)[:, None, None]
+            values, errors = (np.take_along_axis(part, highest, axis=2) for part in (values, errors))
+        values, errors = (part[place].transpose(0, 2, 1) for part in (values, errors))
         error, asked = float(errors.max(initial=0.0)), answers.asked + len(rows)
         self.error = max(self.error, error)
         self.asked, self.saved = self.asked + asked, self.saved + answers.saved
-        word = "output" if self._asked.kind == "regressor" else "class"
-        names = names_per_class(self.table.names, self._classes[: values.shape[2]], word)
-        importances = importances_of(_as_vectors(values[place]), names, self.table.axes)
-        remarks = (
-            *own_classes(self.class_index, len(names) // len(self.table.names) if word == "class" else 1, "Shap"),
-            *((_NOISY,) if answers.noisy else ()),
-        )
-        told = {"asked": asked, "saved": answers.saved, "label": label_of(self.model, self.class_index)}
-        return importances._with(error=error, remarks=remarks, **told)._labelled(X), _as_vectors(errors[place])
+        word = "output" if self._regressor else "class"
+        importances = of_classes(values, self.table.names, self, self.table.axes, word)
+        remarks = (*importances.remarks, _NOISY) if answers.noisy else importances.remarks
+        told = importances._with(error=error, remarks=remarks, asked=asked, saved=answers.saved)._labelled(X)
+        return told, errors.reshape(told.values.shape)
 
     def _computed_classes(self, classes: int) -> list[int]:
         """The classes whose values are computed: those explained, or all if the predicted class is explained.
 
         The outputs of a regressor are all explained by default, and none of them is predicted.
         """
-        class_index, regressor = self.class_index, self._asked.kind == "regressor"
+        class_index, regressor = self.class_index, self._regressor
         if self.output == "label":
             if class_index is not None:
                 raise BadInput(
@@ -228,10 +228,6 @@ class Shap(Explainer):
         chosen = chosen_classes(class_index, classes)
         return list(range(classes)) if chosen is None else chosen
 
-    @property
-    def _asked(self) -> Model:
-        return Model(self.model)
-
     def _outputs(self, rows: Floats, table: Space) -> Floats:
         """The model's outputs for encoded rows: (n, outputs)."""
         outputs = self._asked.outputs(self.output, table.decode(rows))
@@ -245,67 +241,46 @@ class Shap(Explainer):
         many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(self._classes):,} classes"
         need(48 * rows.size * len(self._classes), many, "explain fewer rows at a time, or choose a class")
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
-        gains = full[:, self._classes] - self.expected_value[self._classes]
-        left = np.ones(len(rows), bool)
+        background, features, expected = self.background, rows.shape[1], self.expected_value[self._classes]
+        gains, left = full[:, self._classes] - expected, np.ones(len(rows), bool)
         if self._trees is not None:
-            cells, columns = self._trees.cells(rows, table), rows.shape[1]
+            cells = self._trees.cells(rows, table)
             misread = is_off(self._trees(cells), full, self._scale)
-            chosen = ~misread & self._trees.affordable(cells, columns, self._table_budget)
-            values[chosen] = self._tidy(self._trees.values(cells[chosen], columns, tell))
+            chosen = ~misread & self._trees.affordable(cells, self._table_budget)
+            values[chosen] = self._trees.values(cells[chosen], tell)
             misread[chosen] = is_off(values[chosen].sum(axis=1), gains[chosen], self._scale)
             if self._algorithm_given == "tree" and misread.any():
                 raise self._misreading()
             left = ~chosen | misread
-        answers = self._answers(table)
-        if left.any():
-            done = len(rows) - int(left.sum())
-            values[left], errors[left] = self._by_coalitions(rows[left], gains[left], answers, lambda n: tell(done + n))
-        return values, errors, answers
-
-    def _answers(self, table: Space) -> MixtureAnswers:
-        """The model's outputs for mixtures, of the computed classes, beyond those expected."""
 
         def ask(masked: Floats) -> Floats:
-            return self._outputs(masked, table)[:, self._classes] - self.expected_value[self._classes]
+            return self._outputs(masked, table)[:, self._classes] - expected
 
-        shape = self.background.shape[1], len(self._classes)
-        return MixtureAnswers(ask, partial(is_off, scale=self._scale), shape)
+        answers = MixtureAnswers(ask, partial(is_off, scale=self._scale), (features, len(expected)))
+        every = affordable(rows, background, self._budget, np.arange(features), features) & left
+        starts = self._known[:, self._classes] - expected
+        values[every] = asked_values(rows[every], gains[every], background, starts, answers, tell, self._budget)
+        if (rest := left & ~every).any():
+            values[rest], errors[rest] = self._game.values(rows[rest], gains[rest], background, answers, tell)
+        if not (self._trees and self._trees.shap):  # so that 0 has no rounding error or sign
+            values = np.round(values, self._decimals) + 0.0
+        return values, np.round(errors, self._decimals), answers
 
-    def _by_coalitions(self, rows: Floats, gains: Floats, answers: MixtureAnswers, tell: Tell) -> tuple[Floats, Floats]:
-        """Values and errors by asking the model about coalitions: all if that is affordable, else a sample."""
-        background, features = self.background, rows.shape[1]
-        values, errors = np.zeros((2, *rows.shape, len(self._classes)))
-        every = affordable(rows, background, self._budget, np.arange(features), features)
-        if every.any():
-            starts = (self._known - self.expected_value)[:, self._classes]
-            values[every] = asked_values(rows[every], gains[every], background, starts, answers, tell, self._budget)
-        if not every.all():
-            done = int(every.sum())
-            values[~every], errors[~every] = self._sampled().values(
-                rows[~every], gains[~every], background, answers, lambda n: tell(done + n)
-            )
-        return self._tidy(values), np.round(errors, self._decimals)
-
-    def _tidy(self, values: Floats) -> Floats:
-        """Values rounded, so that 0 has no rounding error or sign; values by shap stay as they are."""
-        return values if self._trees and self._trees.shap else np.round(values, self._decimals) + 0.0
-
-    def _sampled(self) -> Game:
+    @cached_property
+    def _game(self) -> Game:
         """The coalitions that are drawn for rows of which not all can be tried."""
-        if self._game is None:
-            self._game = Game.permutations(len(self.table.names), self._budget, self.seed)
-        return self._game
+        return Game.permutations(len(self.table.names), self._budget, self.seed)
 
-    def _find_trees(self, algorithm: str) -> "Trees | None":
-        plain_function = not hasattr(self.model, "predict")
-        if algorithm == "permutation" or (algorithm == "auto" and plain_function):
+    def _find_trees(self) -> "Trees | None":
+        algorithm = self._algorithm_given
+        if algorithm == "permutation" or (algorithm == "auto" and not hasattr(self.model, "predict")):
             return None
         try:
             if self.output == "label":
                 raise BadInput('Trees do not give output="label": use algorithm="permutation".')
             trees = Trees.read(self.model, self.table, self.background, self._known, self._classes)
             gains = (self._known[:_CHECKED] - self.expected_value)[:, self._classes]
-            values = trees.values(trees.background[:_CHECKED], len(self.table.names))
+            values = trees.values(trees.background[:_CHECKED])
             if is_off(values.sum(axis=1), gains, self._scale).any():
                 raise self._misreading()
         except BadInput:
@@ -332,16 +307,3 @@ def _refuse_lost(table: Space, rows: Floats) -> None:
     for row, j in np.argwhere((again != strange) & table.categorical):
         value = table.scales[j].decode(strange[[row], j])[0]
         raise BadInput(f"{_LOST}: {value!r} in {table.names[j]!r}. {_SAME}")
-
-
-def _as_vectors(values: Floats) -> Floats:
-    """Values (n, d, classes) as one vector per row, one class after the other."""
-    return values.transpose(0, 2, 1).reshape(len(values), values.shape[1] * values.shape[2])
-
-
-def _warn_of_time(rows: int) -> None:
-    if rows > _LARGE:
-        warnings.warn(
-            f"A background of {rows:,} rows makes SHAP slow, since time grows with it: draw a hundred of them.",
-            stacklevel=3,
-        )

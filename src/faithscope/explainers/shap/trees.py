@@ -1,9 +1,8 @@
-"""SHAP values of trees: of their sums by the package shap or by leaves, of functions of these sums by all mixtures."""
+"""SHAP values of trees: of their sums by the package shap, of functions of these sums by all mixtures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from math import comb
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from faithscope.explainers.base import blocks
 from faithscope.explainers.shap.coalitions import Tell, affordable, differing, pair_values
 from faithscope.explainers.space import Space
 from faithscope.explainers.trees.forest import Forest
-from faithscope.explainers.trees.reading import has_trees, read_forest
+from faithscope.explainers.trees.reading import read_forest
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
 from faithscope.inputs.pipelines import columns_of_features
 
@@ -39,6 +38,8 @@ class Trees:
         From rows as the model reads them to the features that its trees read.
     players : (features,) array of int
         The column that each feature is made of.
+    columns : int
+        How many columns rows have.
     link : callable
         From sums to the model's outputs.
     outputs : int
@@ -53,6 +54,7 @@ class Trees:
     forest: Forest
     transform: Callable[[Any], Any] | None
     players: Ints
+    columns: int
     link: "Link"
     outputs: int
     classes: list[int]
@@ -65,10 +67,9 @@ class Trees:
         pipe = getattr(model, "best_estimator_", model)
         piped = hasattr(pipe, "steps") and len(pipe.steps) > 1
         trees = pipe.steps[-1][1] if piped else pipe
-        name = type(trees).__name__
-        if not has_trees(trees):
+        name, forest = type(trees).__name__, read_forest(trees)
+        if forest is None:
             raise BadInput(f'No trees are read from this {name}: use algorithm="permutation".')
-        forest = read_forest(trees)
         players, transform = np.arange(len(table.names)), None
         if piped:
             # What a sparse matrix leaves out is missing to XGBoost, and 0 to all others.
@@ -84,8 +85,8 @@ class Trees:
         alone = link is plain and len(set(players.tolist())) == len(players)
         if not alone and len(table.names) > _BITS:
             raise BadInput(f'Trees over more than {_BITS} columns are not read here: use algorithm="permutation".')
-        shap = _shap_of(forest, cells, classes) if alone else []
-        return cls(forest, transform, players, link, known.shape[1], list(classes), cells, shap)
+        shap = _shap_of(forest, cells, plain(forest.leaf_values, known.shape[1])[:, classes]) if alone else []
+        return cls(forest, transform, players, len(table.names), link, known.shape[1], list(classes), cells, shap)
 
     def cells(self, rows: Floats, table: Space) -> Codes:
         """Rows of the table's matrix as the trees tell them apart."""
@@ -95,95 +96,58 @@ class Trees:
         """The outputs for rows, as the trees were read: (n, outputs)."""
         return self.link(self.forest.sums(cells), self.outputs)
 
-    def affordable(self, cells: Codes, columns: int, budget: int) -> Bools:
-        """Which rows (n,) can be explained within the budget of coalitions per row; sums of trees need none."""
-        if self.link is plain:
+    def affordable(self, cells: Codes, budget: int) -> Bools:
+        """Which rows (n,) can be explained within the budget of coalitions per row; the package shap needs none."""
+        if self.shap:
             return np.ones(len(cells), bool)
-        return affordable(cells, self.background, budget, self.players, columns)
+        return affordable(cells, self.background, budget, self.players, self.columns)
 
-    def values(self, cells: Codes, columns: int, tell: Tell = lambda done: None) -> Floats:
+    def values(self, cells: Codes, tell: Tell = lambda more: None) -> Floats:
         """SHAP values, (n, columns, classes)."""
-        values = np.zeros((len(cells), columns, len(self.classes)))
-        step = _TREE_ROWS if self.link is not plain or self.shap else _PAIRS // (len(self.background) * columns)
-        for block in blocks(len(cells), step, lambda done, _: tell(done)):
+        values = np.zeros((len(cells), self.columns, len(self.classes)))
+        for block in blocks(len(cells), _TREE_ROWS, more=tell):
             if self.shap:
-                values[block][:, self.players] = self._by_shap(cells[block])
-            elif self.link is plain:
-                values[block] = self._by_leaves(cells[block], columns)
+                codes = np.where(cells[block] < 0, np.nan, cells[block])
+                shares = [part.shap_values(codes, check_additivity=False) for part in self.shap]
+                values[block][:, self.players] = np.stack(shares, axis=2)
             else:
-                values[block] = self._by_mixtures(cells[block], columns)
+                values[block] = self._by_mixtures(cells[block])
         return values + 0.0
 
-    def _by_shap(self, cells: Codes) -> Floats:
-        codes = np.where(cells < 0, np.nan, cells)
-        values = [explainer.shap_values(codes, check_additivity=False) for explainer in self.shap]
-        signs = self._signs
-        return np.stack([sign * part for sign, part in zip(signs, values, strict=True)], axis=2)
-
-    @property
-    def _signs(self) -> list[int]:
-        """-1 for class 0 of a single sum, which is that of class 1."""
-        single = len(self.forest.base) == 1 and self.outputs == 2
-        return [-1 if single and number == 0 else 1 for number in self.classes]
-
-    def _by_leaves(self, cells: Codes, columns: int) -> Floats:
-        """Values of sums, added up over the leaves that mixtures reach.
-
-        A leaf that is reached by mixtures which have r columns of the row and s others of the background row adds
-        ``v (r - 1)! s! / (r + s)!`` to the value of each of the r columns, and takes ``v r! (s - 1)! / (r + s)!`` from
-        each of the s: Shapley's formula for the game that is worth v where all r and none of the s have joined.
-        """
-        pairs = (part.ravel() for part in np.indices((len(cells), len(self.background))))
-        row, leaf, own, others = self._reached(cells, *pairs)
-        row //= len(self.background)
-        r, s = (np.bitwise_count(part).astype(np.int64) for part in (own, others))
-        most = int((r + s).max(initial=0)) + 1
-        share = np.array([[1 / comb(r + s, r) for s in range(most)] for r in range(most)])[r, s]
-        worth = self._leaf_values[leaf][:, [number if len(self.forest.base) > 1 else 0 for number in self.classes]]
-        values = np.zeros((len(cells), columns, worth.shape[1]))
-        for j in range(columns):
-            for part, size, sign in ((own, r, 1), (others, s, -1)):
-                at = np.flatnonzero(part >> j & 1)
-                added = sign * share[at] / size[at]
-                for number, weights in enumerate(worth[at].T):
-                    values[:, j, number] += np.bincount(row[at], added * weights, len(cells))
-        return values / len(self.background) * self._signs
-
-    def _by_mixtures(self, cells: Codes, columns: int) -> Floats:
-        """Values of functions of sums, by the outputs of all mixtures."""
-
-        def worths(row: Ints, other: Ints, changed: Ints) -> Floats:
-            return self.link(self._mixtures(cells, row, other, changed), self.outputs)[:, :, self.classes]
-
-        leaves, wide = len(self._leaf_values), self.outputs
-        differ = differing(cells, self.background, self.players, columns)
-        return pair_values(differ, worths, len(self.classes), lambda coalitions: max(leaves, wide * coalitions))
-
-    def _mixtures(self, cells: Codes, row: Ints, other: Ints, changed: Ints) -> Floats:
-        """The sums of the trees for all mixtures of each pair: (p, 2^k, sums).
+    def _by_mixtures(self, cells: Codes) -> Floats:
+        """Values by the outputs of all mixtures.
 
         A leaf is reached by the mixtures that have the row's values of some columns R, and the background's values of
         some other columns B. So it adds ``value · Π_{j in R} s_j · Π_{j in B} (1 - s_j)``, with s_j = 1 for members of
         the coalition and 0 for others. This is a polynomial, whose coefficients are added up over all leaves, and then,
         for each coalition, over its subsets.
         """
-        many, size = changed.shape
-        pair, leaf, *sets = self._reached(cells, row, other)
-        own, others = (sum((part >> changed[pair, j] & 1) << j for j in range(size)) for part in sets)
-        signs = np.ones(len(pair))
-        while others.any():
-            lowest = others & -others
-            more = np.flatnonzero(lowest)
-            others = others ^ lowest
-            pair, leaf = np.concatenate([pair, pair[more]]), np.concatenate([leaf, leaf[more]])
-            own = np.concatenate([own, own[more] | lowest[more]])
-            others, signs = np.concatenate([others, others[more]]), np.concatenate([signs, -signs[more]])
-        at = pair << size | own
-        table = np.stack([np.bincount(at, signs * v[leaf], many << size) for v in self._leaf_values.T], axis=-1)
-        for j in range(size):
-            halves = table.reshape(-1, 2, 2**j, table.shape[1])
-            halves[:, 1] += halves[:, 0]
-        return table.reshape(many, 1 << size, -1) + self.forest.base / self.forest.divisor
+        forest = self.forest
+        values = forest.leaf_values[forest.leaves.node]
+
+        def worths(row: Ints, other: Ints, changed: Ints) -> Floats:
+            many, size = changed.shape
+            pair, leaf, *sets = self._reached(cells, row, other)
+            own, others = (sum((part >> changed[pair, j] & 1) << j for j in range(size)) for part in sets)
+            signs = np.ones(len(pair))
+            while others.any():
+                lowest = others & -others
+                more = np.flatnonzero(lowest)
+                others = others ^ lowest
+                pair, leaf = np.concatenate([pair, pair[more]]), np.concatenate([leaf, leaf[more]])
+                own = np.concatenate([own, own[more] | lowest[more]])
+                others, signs = np.concatenate([others, others[more]]), np.concatenate([signs, -signs[more]])
+            at = pair << size | own
+            table = np.stack([np.bincount(at, signs * v[leaf], many << size) for v in values.T], axis=-1)
+            for j in range(size):
+                halves = table.reshape(-1, 2, 2**j, table.shape[1])
+                halves[:, 1] += halves[:, 0]
+            sums = table.reshape(many, 1 << size, -1) + forest.base / forest.divisor
+            return self.link(sums, self.outputs)[:, :, self.classes]
+
+        differ = differing(cells, self.background, self.players, self.columns)
+        wide = len(self.classes)
+        return pair_values(differ, worths, wide, lambda coalitions: max(len(values), self.outputs * coalitions))
 
     def _reached(self, cells: Codes, row: Ints, other: Ints) -> tuple[Ints, Ints, Ints, Ints]:
         """Leaves that mixtures of pairs reach: pair, leaf, the columns that must be the row's, and the other row's.
@@ -209,12 +173,6 @@ class Trees:
             inside = (leaves.low[:, j] <= cell) & (cell <= leaves.high[:, j]) | (leaves.missing[:, j] & (cell < 0))
             bits &= np.where(inside, -1, ~(1 << column))
         return bits
-
-    @cached_property
-    def _leaf_values(self) -> Floats:
-        """What each leaf adds to the sums: (leaves, k)."""
-        forest = self.forest
-        return forest.leaf_values[forest.leaves.node]
 
 
 def is_off(outputs: Floats, wanted: Floats, scale: float) -> Bools:
@@ -251,8 +209,8 @@ def _dense(transform: Callable[[Any], Any], absent: float, rows: Any) -> Any:
     return dense
 
 
-def _shap_of(forest: Forest, cells: Codes, classes: Sequence[int]) -> list[Any]:
-    """Explainers of the package shap, one per class, with the trees that add to it.
+def _shap_of(forest: Forest, cells: Codes, worth: Floats) -> list[Any]:
+    """Explainers of the package shap, one per class, with the trees that add to it: `worth` of their nodes.
 
     shap rounds thresholds to single precision, so a row at a threshold may go the wrong way. Cells and the places of
     thresholds among them are small whole numbers in the same order.
@@ -269,25 +227,22 @@ def _shap_of(forest: Forest, cells: Codes, classes: Sequence[int]) -> list[Any]:
         raise BadInput(f"shap crashes on trees of over {_TREE_NODES:,} nodes, and the largest tree has {largest:,}.")
     coded = shap.maskers.Independent(np.where(cells < 0, np.nan, cells), len(cells))
     nodes, explainers = forest.nodes, []
-    for number in classes:
-        output = number if len(forest.base) > 1 else 0
+    for added in worth.T[:, :, None]:
         trees = []
         for root, tree in zip(nodes.roots, forest.trees, strict=True):
             own = slice(root, root + len(tree.left))
-            values = forest.leaf_values[own, output : output + 1]
             parts = {
                 "children_left": tree.left,
                 "children_right": tree.right,
                 "children_default": np.where(tree.missing_left, tree.left, tree.right),
                 "features": nodes.feature[own],
                 "thresholds": nodes.place[own].astype(np.float64),
-                "values": values,
-                "node_sample_weight": np.ones(len(values)),
+                "values": added[own],
+                "node_sample_weight": np.ones(len(tree.left)),
             }
-            trees += [parts] if values.any() else []
+            trees += [parts] if added[own].any() else []
         model = {"trees": trees or [parts], "base_offset": 0.0, "input_dtype": np.float64}
-        how = {"feature_perturbation": "interventional", "model_output": "raw"}
-        explainers.append(shap.TreeExplainer(model, coded, **how))
+        explainers.append(shap.TreeExplainer(model, coded, "raw", "interventional"))
     return explainers
 
 

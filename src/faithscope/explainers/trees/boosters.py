@@ -15,12 +15,8 @@ from faithscope.inputs.models import is_xgboost_booster
 
 _PROBABILITY = ("binary:logistic", "reg:logistic")  # whose base_score is a probability
 _LOGARITHM = ("count:poisson", "reg:gamma", "reg:tweedie")
-_SUMS = ("reg:squarederror", "reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror", "reg:squaredlogerror")
-_RAW = ("binary:logitraw", *_SUMS)
 _CLASSES = ("multi:softmax", "multi:softprob")
 
-_LIGHT_LOGARITHM = ("poisson", "gamma", "tweedie")
-_LIGHT_SUMS = ("regression", "regression_l1", "huber", "fair", "quantile", "mape")
 _ZERO = float(np.float32(1e-35))  # LightGBM takes numbers from -_ZERO to _ZERO for 0
 
 
@@ -37,42 +33,32 @@ def read_xgboost(model: Any) -> Forest:
     learner = json.loads(booster.save_raw("json"))["learner"]
     objective, parameters = learner["objective"]["name"], learner["learner_model_param"]
     boosting = learner["gradient_booster"]
-    kind = boosting["name"]
-    dart = kind == "dart"
-    if kind not in ("gbtree", "dart"):
-        raise BadInput(f"This {name} has booster={kind!r}, which has no trees: fit it with booster='gbtree'.")
-    content = (boosting["gbtree"] if dart else boosting)["model"]
-    if any(any(tree["split_type"]) for tree in content["trees"]):
-        raise BadInput(f"This {name} splits on categories, which are not read: fit it on numbers alone.")
-    if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in content["trees"]):
-        raise BadInput(f"This {name} has several outputs per leaf: fit it with multi_strategy='one_output_per_tree'.")
-    missing = getattr(model, "missing", np.nan)
-    if missing is not None and not np.isnan(missing):
-        raise BadInput(f"This {name} reads {missing!r} as missing, which is not read: fit it with missing=np.nan.")
+    kind, missing = boosting["name"], getattr(model, "missing", None)
+    content = boosting.get("gbtree", boosting)["model"]  # dart holds a gbtree
+    if (
+        "trees" not in content
+        or any(any(tree["split_type"]) or int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in content["trees"])
+        or not (missing is None or np.isnan(missing))
+    ):
+        raise BadInput(
+            f"This {name} splits on categories, has no trees or several outputs per leaf, or reads {missing!r} as "
+            "missing, which is not read: fit it on numbers alone, with booster='gbtree', "
+            "multi_strategy='one_output_per_tree' and missing=np.nan."
+        )
     try:  # the rounds before early stopping, which models sum, and boosters do not
         last = content["iteration_indptr"][int(model.best_iteration) + 1] if model is not booster else None
     except AttributeError:
         last = None
-    weights = boosting["weight_drop"] if dart else np.ones(len(content["trees"]))
+    weights = boosting.get("weight_drop", np.ones(len(content["trees"])))
     outputs = max(1, int(parameters["num_class"])) * max(1, int(parameters.get("num_target", 1)))
     base, error = _margins(json.loads(parameters["base_score"]), outputs, objective)
     labels = getattr(model, "classes_", np.arange(outputs) if objective == "multi:softmax" else None)
-    link = "sigmoid" if objective in _PROBABILITY else "exp" if objective in _LOGARITHM else "identity"
     unproven = ""
-    if dart:
-        unproven = f"This {name} has booster='dart', of which nothing is proven: fit it with booster='gbtree'."
-    elif objective not in (*_PROBABILITY, *_LOGARITHM, *_RAW, *_CLASSES):
-        unproven = f"This {name} has the objective {objective!r}, of which nothing is proven: use another one."
-    elif labels is None and objective == "multi:softprob":
+    single = objective == "binary:logistic"
+    if kind == "dart" or objective not in ("binary:logistic", *_CLASSES) or single != (outputs == 1):
         unproven = (
-            "This Booster predicts a probability per class and no label: pass an XGBClassifier, or fit it with "
-            "objective='multi:softmax'."
-        )
-    elif labels is None and outputs > 1:
-        unproven = f"This {name} predicts {outputs} outputs: pass a model of one output."
-    elif labels is not None and outputs == 1 and objective != "binary:logistic":
-        unproven = (
-            f"This {name} has the objective {objective!r}, whose labels are not read: use objective='binary:logistic'."
+            f"This {name} has booster={kind!r} and the objective {objective!r} of {outputs} outputs, of which nothing "
+            "is proven: use booster='gbtree' and 'binary:logistic', or 'multi:softmax' of several classes."
         )
     trees = []
     for tree, weight in list(zip(content["trees"], weights, strict=True))[:last]:
@@ -88,7 +74,6 @@ def read_xgboost(model: Any) -> Forest:
         base,
         np.asarray(content["tree_info"][:last], np.int64),
         labels,
-        link=link,  # type: ignore[arg-type]
         precision=2.0**-23,
         blur=1e-5 + 2 * error,
         names=names_of(model) or (tuple(booster.feature_names) if booster.feature_names else None),
@@ -127,14 +112,11 @@ def read_lightgbm(model: Any) -> Forest:
     content = booster.dump_model()  # as many rounds as predict sums
     objective, outputs = str(content["objective"]).split(), int(content["num_tree_per_iteration"])
     labels, unproven = getattr(model, "classes_", None), ""
-    known = ("binary", "multiclass") if labels is not None else ("binary", *_LIGHT_SUMS, *_LIGHT_LOGARITHM)
-    if objective[0] not in known or (labels is not None and (outputs == 1) != (objective[0] == "binary")):
+    if objective[0] not in ("binary", "multiclass") or (outputs == 1) != (objective[0] == "binary"):
         unproven = (
-            f"This {name} has the objective {' '.join(objective)!r}, of which nothing is proven: use one of "
-            f"{', '.join(known)}; for classes pass an LGBMClassifier."
+            f"This {name} has the objective {' '.join(objective)!r}, of which nothing is proven: use binary, or "
+            "multiclass of several classes."
         )
-    elif "sqrt" in objective:
-        unproven = f"This {name} was fitted with reg_sqrt, of which nothing is proven: fit it without."
     trees = [_light_tree(tree["tree_structure"], name) for tree in content["tree_info"]]
     names = booster.feature_name()
     numbered = names == [f"Column_{j}" for j in range(len(names))]
@@ -144,7 +126,6 @@ def read_lightgbm(model: Any) -> Forest:
         np.zeros(outputs),
         np.arange(len(trees)) % outputs,
         labels,
-        link="sigmoid" if objective[0] == "binary" else "exp" if objective[0] in _LIGHT_LOGARITHM else "identity",
         divisor=len(trees) / outputs if content["average_output"] else 1.0,
         names=names_of(model) or (None if numbered else tuple(names)),
         unproven=unproven,

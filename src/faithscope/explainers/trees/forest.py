@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from faithscope.explainers.base import blocks
 from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints, Names
-
-Link = Literal["identity", "exp", "sigmoid"]
 
 _FEW_BITS = 2.0**20  # leaf values that are multiples of 1 / 2**20 add up without rounding
 
@@ -64,11 +62,6 @@ class Nodes(NamedTuple):
     values: Floats
     tree: Ints
 
-    def goes_left(self, cells: Codes, row: Ints, node: Ints) -> Bools:
-        """Whether rows of cells go left at nodes."""
-        cell = cells[row, self.feature[node]]
-        return np.where(cell < 0, self.missing_left[node], cell <= self.place[node])
-
 
 class Leaves(NamedTuple):
     """The leaves of all trees, tree after tree, each as a box of cells.
@@ -112,10 +105,8 @@ class Forest:
     classes : (classes,) array, optional
         Labels: that of the highest output, or of one output the second if it is positive. None if the model predicts
         numbers.
-    link : str
-        From the sum to the number that the model predicts; of numbers only.
     divisor : float
-        What the model divides the sum by, before the link.
+        What the model divides the sum by.
     precision : float
         The relative error of one addition in the model's own arithmetic.
     blur : float
@@ -133,7 +124,6 @@ class Forest:
     base: Floats
     outputs: Ints | None
     classes: Array | None
-    link: Link = "identity"
     divisor: float = 1.0
     precision: float = 2.0**-52
     blur: float = 1e-12
@@ -210,7 +200,7 @@ class Forest:
         return np.asarray(values * (nodes.left == np.arange(len(values)))[:, None] * (1 / self.divisor))
 
     def sums(self, cells: Codes) -> Floats:
-        """The outputs for rows of cells, before the link: (n, k)."""
+        """The outputs for rows of cells: (n, k)."""
         nodes = self.nodes
         sums = np.repeat(self.base[None] / self.divisor, len(cells), axis=0)
         for block in blocks(len(cells), 2**21 // len(nodes.roots)):
@@ -219,7 +209,9 @@ class Forest:
             node, child = np.full((len(part), len(nodes.roots)), -1), np.repeat(nodes.roots[None], len(part), axis=0)
             while (child != node).any():
                 node = child
-                child = np.where(nodes.goes_left(part, row, node), nodes.left[node], nodes.right[node])
+                cell = part[row, nodes.feature[node]]
+                left = np.where(cell < 0, nodes.missing_left[node], cell <= nodes.place[node])
+                child = np.where(left, nodes.left[node], nodes.right[node])
             sums[block] += self.leaf_values[node].sum(axis=1)
         return sums
 
@@ -241,11 +233,3 @@ class Forest:
         """The largest sum of absolute values that can occur."""
         largest = np.maximum.reduceat(np.abs(self.leaves.values).max(axis=1), self.leaves.starts)
         return float(largest.sum() + np.abs(self.base).max(initial=0.0))
-
-    def number(self, sums: Floats) -> Floats:
-        """The numbers that the model predicts for such sums."""
-        with np.errstate(over="ignore"):
-            mean = sums / self.divisor
-            if self.link == "sigmoid":
-                return 1 / (1 + np.exp(-mean))
-            return np.asarray(np.exp(mean) if self.link == "exp" else mean)

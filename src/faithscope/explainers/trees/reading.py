@@ -32,9 +32,8 @@ def _read_mean(model: Any) -> Forest:
     members = getattr(model, "estimators_", None)
     splits = [tree.tree_ for tree in (members if members is not None else [model])]
     classes, outputs = getattr(model, "classes_", None), model.n_outputs_
-    several = f"This {type(model).__name__} predicts {outputs} outputs: pass a model of one output."
     if outputs > 1 and classes is not None:
-        raise BadInput(several)
+        raise BadInput(f"This {type(model).__name__} predicts {outputs} outputs: pass a model of one output.")
     values = [tree.value[:, :, 0] if classes is None else tree.value[:, 0, :] for tree in splits]
     return Forest(
         [_tree_of(tree, value) for tree, value in zip(splits, values, strict=True)],
@@ -44,22 +43,17 @@ def _read_mean(model: Any) -> Forest:
         classes,
         divisor=len(splits),
         names=names_of(model),
-        unproven=several if outputs > 1 else "",
     )
 
 
 def _read_boosting(model: Any) -> Forest:
     """GradientBoosting: trees times the learning rate, on top of a constant; sums in double precision."""
     start = model.init_
-    if start != "zero" and not type(start).__name__.startswith("Dummy"):
+    drawn = getattr(start, "strategy", None) == "stratified"
+    if drawn or (start != "zero" and not type(start).__name__.startswith("Dummy")):
         raise BadInput(
-            f"This {type(model).__name__} adds its trees to the predictions of {type(start).__name__}, which cannot be "
-            "read: leave init= out when you fit it."
-        )
-    if getattr(start, "strategy", None) == "stratified":
-        raise BadInput(
-            f"This {type(model).__name__} begins with labels drawn at random (init is 'stratified'), so nothing can "
-            "be proven: leave init= out when you fit it."
+            f"This {type(model).__name__} begins with {'labels drawn at random' if drawn else type(start).__name__}, "
+            "which cannot be read from its trees: leave init= out when you fit it."
         )
     rounds, k = model.estimators_.shape
     splits = [tree.tree_ for tree in model.estimators_.ravel()]
@@ -87,19 +81,13 @@ def _read_histograms(model: Any) -> Forest:
         left, right = (np.where(leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right"))
         cuts, to_left = nodes["num_threshold"].astype(np.float64), nodes["missing_go_to_left"].astype(bool)
         trees.append(Tree(left, right, nodes["feature_idx"].astype(np.int64), cuts, to_left, nodes["value"][:, None]))
-    classes = getattr(model, "classes_", None)
-    link = "IdentityLink" if classes is not None else type(model._loss.link).__name__
     return Forest(
         trees,
         model.n_features_in_,
         np.asarray(model._baseline_prediction, np.float64).ravel(),
         np.tile(np.arange(model.n_trees_per_iteration_), len(model._predictors)),
-        classes,
-        link="exp" if link == "LogLink" else "identity",
+        getattr(model, "classes_", None),
         names=names_of(model),
-        unproven=""
-        if link in ("IdentityLink", "LogLink")
-        else f"This {type(model).__name__} has a link that is not known, {link}: use another loss.",
     )
 
 
@@ -115,17 +103,13 @@ _READERS: Mapping[tuple[str, str], Callable[[Any], Forest]] = {
 }
 
 
-def has_trees(model: Any) -> bool:
-    """Whether a model is, or inherits from, a class whose trees can be read."""
-    return _known_kind(owner_of(model)) is not None
-
-
-def read_forest(model: Any) -> Forest:
-    """The trees of a fitted model that has some; raises if they cannot be read."""
+def read_forest(model: Any) -> Forest | None:
+    """The trees of a fitted model; None if no reader knows it, or raises if its trees cannot be read."""
     owner, name = owner_of(model), type(owner_of(model)).__name__
-    kind = _known_kind(owner)
+    keys = ((kind, (kind.__module__.partition(".")[0], kind.__name__)) for kind in type(owner).__mro__)
+    kind = next((kind for kind, key in keys if key in _READERS), None)
     if kind is None:
-        raise BadInput(f"{name} has no trees that can be read: pass one of {KNOWN}.")
+        return None
     library = kind.__module__.partition(".")[0]
     for method in _METHODS:  # a subclass may have a threshold of its own
         whose = next((part for part in type(owner).__mro__ if method in vars(part)), None)
@@ -145,9 +129,3 @@ def read_forest(model: Any) -> Forest:
     if not forest.trees:
         raise BadInput(f"This {name} has no trees, so it gives every row the same prediction: fit it with trees.")
     return forest
-
-
-def _known_kind(model: Any) -> type | None:
-    """The class that a model is, or inherits from, whose trees can be read."""
-    keys = ((kind, (kind.__module__.partition(".")[0], kind.__name__)) for kind in type(model).__mro__)
-    return next((kind for kind, key in keys if key in _READERS), None)

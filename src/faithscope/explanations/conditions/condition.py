@@ -1,17 +1,22 @@
 """Conditions on one feature, in a canonical form: they are equal if they mean the same, however they were written."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import members
 from faithscope.explanations.rule_text import ANY_OF, BOUNDS, OR_MISSING, Triple, told
-from faithscope.inputs.arrays import EXACT
+from faithscope.inputs.array_types import Bools
+from faithscope.inputs.arrays import EXACT, to_objects
+from faithscope.inputs.columns import Column
 from faithscope.inputs.dates import Moment
 from faithscope.inputs.missing import is_missing
 
@@ -75,8 +80,8 @@ class Condition:
     @property
     def family(self) -> str | None:
         """The family of the values it compares with; None if it asks only for missing or for present."""
-        values = self.among or self.without or [bound for bound in (self.low, self.high) if isinstance(bound, Moment)]
-        return family_of(values[0]) if values else "number" if self.bounds() else None
+        values = self.among or self.without or [bound for _, bound in self.bounds()]
+        return family_of(values[0]) if values else None
 
     def __and__(self, other: "Condition") -> "Condition":
         return _all_of([self, other])
@@ -86,30 +91,23 @@ class Condition:
         if self.among is not None:
             values = (*self.among, None) if self.missing else self.among
             return [(self.feature, "==", values[0]) if len(values) == 1 else (self.feature, "in", values)]
+        tests: list[tuple[str, Any]] = [*self.bounds()]
+        if self.without:
+            tests.append(("!=", self.without[0]) if len(self.without) == 1 else ("not in", self.without))
         suffix = OR_MISSING * self.missing
-        return [(feature, operator + suffix, value) for feature, operator, value in self._present()]
+        return [(self.feature, operator + suffix, value) for operator, value in tests or [("!=", None)]]
 
     def bounds(self) -> list[tuple[str, Bound]]:
         """Its bounds, each with its operator."""
-        below = [(">" if self.low_open else ">=", self.low)] if self.low > -inf or self.low_open else []
-        return below + ([("<" if self.high_open else "<=", self.high)] if self.high < inf or self.high_open else [])
-
-    def _present(self) -> list[Triple]:
-        """What it asks of a value that is not missing."""
-        written: list[Triple] = [(self.feature, *bound) for bound in self.bounds()]
-        if self.without:
-            single = len(self.without) == 1
-            written.append((self.feature, "!=" if single else "not in", self.without[0] if single else self.without))
-        return written or [(self.feature, "!=", None)]
+        ends = ((">", self.low, self.low_open, -inf), ("<", self.high, self.high_open, inf))
+        return [(sign if is_open else f"{sign}=", end) for sign, end, is_open, none in ends if is_open or end != none]
 
     def __str__(self) -> str:
         """The condition as `rule_text.parse_rule` reads it; bounds of more than eight digits are rounded to seven.
 
         For numbers of seven digits or fewer the text means what the condition means: ``x <= 3.99999976`` is ``x < 4``.
         """
-        if self.among is not None:
-            return "nothing" if self.never else told(self.feature, self.triples())
-        return told(self.feature, self._present(), or_missing=self.missing)
+        return "nothing" if self.never else told(self.triples())
 
 
 NOTHING = Condition(-1, "", among=())  # the only part of the conjunction that is never true
@@ -117,10 +115,8 @@ NOTHING = Condition(-1, "", among=())  # the only part of the conjunction that i
 
 def conjoin(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     """The canonical conjunction: one condition per feature, in the order of the features."""
-    by_feature: dict[int, list[Condition]] = {}
-    for condition in conditions:
-        by_feature.setdefault(condition.position, []).append(condition)
-    merged = [_all_of(by_feature[position]) for position in sorted(by_feature)]
+    place = attrgetter("position")
+    merged = [_all_of(list(parts)) for _, parts in groupby(sorted(conditions, key=place), place)]
     if any(condition.never for condition in merged):
         return (NOTHING,)
     return tuple(condition for condition in merged if not condition.always)
@@ -139,9 +135,8 @@ def _all_of(conditions: list[Condition]) -> Condition:
         )
     low, low_open = max((part.low, part.low_open) for part in conditions)
     high, closed = min((part.high, not part.high_open) for part in conditions)
-    lists = [part.among for part in conditions if part.among is not None]
-    allowed = [set(values) for values in lists[1:]]
-    among = tuple(value for value in lists[0] if all(value in values for values in allowed)) if lists else None
+    lists = [set(part.among) for part in conditions if part.among is not None]
+    among = tuple(sorted(set.intersection(*lists))) if lists else None
     without = tuple(sorted({value for part in conditions for value in part.without}))
     missing = all(part.missing for part in conditions)
     position, feature = conditions[0].position, conditions[0].feature
@@ -150,23 +145,25 @@ def _all_of(conditions: list[Condition]) -> Condition:
 
 def canonical(given: Condition) -> Condition:
     """The same condition in the form that all conditions with its meaning share."""
+    low, high, only = given.low, given.high, given.among
+    if only is None and low < high and not given.without:  # as most are
+        return given
     ruled_out = set(given.without)
-    low, high, low_open, high_open = given.low, given.high, given.low_open, given.high_open
-    only: tuple[Value, ...] | None = None
-    if not low < high:
-        only = () if low > high or low_open or high_open or low in ruled_out else (low,)
-    if given.among is not None:
-        only = tuple(value for value in given.among if value not in ruled_out and _within(given, value))
+    if only is None and not low < high:
+        only = (low,) if low == high else ()
     if only is not None:
-        return Condition(given.position, given.feature, among=only, missing=given.missing)
-    ends = low_open or low in ruled_out, high_open or high in ruled_out
+        among = tuple(value for value in only if value not in ruled_out and _within(given, value))
+        return Condition(given.position, given.feature, among=among, missing=given.missing)
+    ends = given.low_open or low in ruled_out, given.high_open or high in ruled_out
     without = tuple(value for value in given.without if isinstance(value, str) or low < value < high)
     return Condition(given.position, given.feature, low, high, *ends, None, without, given.missing)
 
 
 def _within(given: Condition, value: Value) -> bool:
-    above = isinstance(value, str) or (given.low, given.low_open) <= (value, False)
-    return above and (isinstance(value, str) or (value, given.high_open) <= (given.high, False))
+    """Whether a value lies within the bounds; a text has none."""
+    if isinstance(value, str):
+        return True
+    return (given.low, given.low_open) <= (value, False) and (value, given.high_open) <= (given.high, False)
 
 
 def family_of(value: Value) -> str:
@@ -202,28 +199,29 @@ def to_condition(position: int, feature: str, operator: str, value: Any) -> Cond
     '3 < age <= 7'
     """
     plain = operator.removesuffix(OR_MISSING) if isinstance(operator, str) else ""
+    missing, asked = plain != operator, dict[str, Any]()
     if plain in BOUNDS:
-        bound, is_open = _bound(feature, plain, value), "=" not in plain
-        asked = (
-            Condition(position, feature, high=bound, high_open=is_open)
-            if "<" in plain
-            else Condition(position, feature, low=bound, low_open=is_open)
-        )
-        asked = asked if -inf < bound < inf else canonical(asked)
+        end = "high" if "<" in plain else "low"
+        asked = {end: _bound(feature, plain, value), f"{end}_open": "=" not in plain}
     elif plain == "between":
         ends = members(value)
         if ends is None or len(ends) != 2:
             raise BadInput(f"between on feature {feature!r} needs (low, high); got {value!r}.")
-        low, high = (_bound(feature, plain, end) for end in ends)
-        asked = canonical(Condition(position, feature, low, high))
-    elif plain in ANY_OF:
-        asked = _among(position, feature, ANY_OF[plain], [value])
-    elif plain in ANY_OF.values():
-        asked = _among(position, feature, plain, members(value))
+        asked = {name: _bound(feature, plain, end) for name, end in zip(("low", "high"), ends, strict=True)}
+    elif plain in ANY_OF or plain in ANY_OF.values():
+        given = [value] if plain in ANY_OF else members(value)
+        if given is None:
+            raise WrongType(f"{feature} {plain} takes several values: pass a list of them.")
+        values = {_value(feature, plain, item) for item in given if not is_missing(item)}
+        if len(set(map(family_of, values))) > 1:
+            raise WrongType(f"{feature} {plain} {given!r} mixes values of several kinds: a feature holds one.")
+        out = plain in ("!=", "not in")
+        asked = {"without" if out else "among": tuple(sorted(values))}
+        missing |= not out and any(map(is_missing, given))
     else:
         known = ", ".join((*BOUNDS, *ANY_OF, *ANY_OF.values(), "between"))
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is unknown. Known are: {known}.")
-    return replace(asked, missing=True) if plain != operator else asked
+    return canonical(Condition(position, feature, missing=missing, **asked))
 
 
 def _bound(feature: str, operator: str, value: Any) -> Bound:
@@ -236,17 +234,6 @@ def _bound(feature: str, operator: str, value: Any) -> Bound:
             "datetime, not its text."
         )
     return number
-
-
-def _among(position: int, feature: str, operator: str, given: list[Any] | None) -> Condition:
-    if given is None:
-        raise WrongType(f"{feature} {operator} takes several values: pass a list of them.")
-    values = tuple({_value(feature, operator, item) for item in given if not is_missing(item)})
-    if len(set(map(family_of, values))) > 1:
-        raise WrongType(f"{feature} {operator} {given!r} mixes values of several kinds: a feature holds one.")
-    if operator == "in":
-        return Condition(position, feature, among=tuple(sorted(values)), missing=any(map(is_missing, given)))
-    return canonical(Condition(position, feature, without=tuple(sorted(values))))
 
 
 def _value(feature: str, operator: str, given: Any) -> Value:
@@ -291,3 +278,106 @@ def _frozen(item: Any) -> Any:
 def is_triple(item: object) -> bool:
     """Whether this may be (feature, operator, value)."""
     return isinstance(item, tuple) and len(item) == 3
+
+
+# -- the rows on which a condition holds, and categories that rows hold as numbers ------------------------------------
+
+Categories = Mapping[str, Mapping[int, str]]
+
+_COMPARE = {
+    "==": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+
+def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
+    """Whether a condition holds on each row.
+
+    Parameters
+    ----------
+    condition : Condition
+    column : Column
+        All rows; one that holds a value of another family than the condition is refused.
+    arranged : Column
+        The rows that are asked about, in their order: the column itself, or some of it.
+    """
+    family = condition.family
+    if family is not None and (row := column.stray(family)) is not None:
+        seen = column.values[row]
+        kind = f"{type(seen).__name__}{' with a time zone' * column.zoned}"
+        raise WrongType(
+            f"Column {condition.feature!r} holds {seen!r} ({kind}) at "
+            f"row {row}, which {str(condition)!r} would compare with {with_article(family)}. Convert the column or the "
+            "condition."
+        )
+    if family is None:
+        mask = np.full(len(arranged.values), condition.among is None)
+    elif family == "text":
+        codes, places = arranged.coded
+        listed = [places[value] for value in condition.among or condition.without if value in places]
+        table = np.full(len(places) + 1, condition.among is None)
+        table[listed] = condition.among is not None
+        mask = table[codes]
+    elif condition.among is not None:
+        mask = reduce(np.logical_or, (_compare(arranged, "==", value) for value in condition.among))
+    else:
+        tests = [*(("!=", value) for value in condition.without), *condition.bounds()]
+        mask = reduce(np.logical_and, (_compare(arranged, *test) for test in tests))
+    if family != "number" or not (condition.bounds() or condition.among):
+        mask &= ~arranged.missing  # a missing date or text has some number, and NaN differs from everything
+    return mask | arranged.missing if condition.missing else mask
+
+
+def _compare(column: Column, operator: str, value: Any) -> Bools:
+    """Compare exactly: whole numbers with integers as integers, integers beyond 2**53 with anything in Python."""
+    if isinstance(value, Moment):
+        numbers, unit = column.ticks
+        test = value.in_unit(operator, unit)
+        if isinstance(test, bool):
+            return np.full(len(numbers), test)
+        operator, value = test
+    else:
+        kind = column.numbers.dtype.kind
+        if kind in "iu" and -inf < value < inf and value == int(value):
+            value = int(value)
+        numbers = column.exact if kind not in "iu" and isinstance(value, int) else column.numbers
+    with np.errstate(invalid="ignore"):  # NaN as a Python object
+        mask: Bools = _COMPARE[operator](numbers, value)
+    return mask
+
+
+def decoded(column: Column, texts: Mapping[int, str]) -> Column:
+    """A column of codes with the texts that they stand for; any other column as it is.
+
+    A code that stands for nothing known becomes a text that equals no category.
+
+    Examples
+    --------
+    >>> codes = {0: "clerk", 1: "cook"}
+    >>> decoded(Column("job", np.array([1.0, 0.0, np.nan])), codes).values.tolist()
+    ['cook', 'clerk', None]
+    >>> decoded(Column("job", np.array(["cook"], object)), codes).values.tolist()
+    ['cook']
+    """
+    if not texts or column.family not in ("number", "") or column.values.dtype == bool:
+        return column
+    codes, places = column.coded
+    words = [texts.get(code, f"\0{code}") for code in places]
+    return Column(column.name, to_objects([*words, None])[codes])
+
+
+def joined_categories(first: Categories, second: Categories) -> Categories:
+    """The codes of both; raises if one code stands for two texts."""
+    both = {feature: {**first.get(feature, {}), **second.get(feature, {})} for feature in {**first, **second}}
+    for feature, texts in first.items():
+        for code, text in texts.items():
+            if both[feature][code] != text:
+                raise Incompatible(
+                    f"{feature} = {code} is {text!r} in some rules and {both[feature][code]!r} in others: explain both "
+                    "with the same codes."
+                )
+    return both

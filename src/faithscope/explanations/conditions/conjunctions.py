@@ -1,7 +1,7 @@
 """Explanations that are sets of parts: each is kept once, and shared by the rows that were given it."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Bools, Ints
-from faithscope.inputs.grouping import Column
 
 Postings = tuple[Ints, Ints]  # pairs: numbers of conditions, and the rows on which they hold
-Conjunction = tuple[Hashable, ...]  # its parts in one canonical order
+Conjunction = tuple[Any, ...]  # its parts, all of them hashable, in one canonical order
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -32,10 +31,6 @@ class Shared(Explanations):
 
     _per_row = ("codes",)
 
-    @property
-    def key(self) -> tuple[Column, ...]:
-        return (self.codes[:, None],)
-
     def conjunction(self, row: int) -> Conjunction:
         """The parts of one row's explanation."""
         return self.distinct[self.codes[row]]
@@ -43,21 +38,13 @@ class Shared(Explanations):
     def item(self, row: int) -> Any:
         return self.conjunction(row)
 
-    def join(self, other: Self) -> Self:
+    def _aligned(self, other: Any) -> tuple[Self, Any]:
         self.check_comparable(other)
         both, numbers = number_conjunctions([*self.distinct, *other.distinct])
-        split = len(self.distinct)
-        own = self._with(codes=numbers[:split][self.codes], distinct=both)
-        return super(Shared, own).join(other._with(codes=numbers[split:][other.codes], distinct=both))
-
-    def locate(self, wanted: Explanations) -> Ints:
-        self.check_comparable(wanted)
-        assert isinstance(wanted, Shared)
-        place = {self.conjunction(row): row for row in range(len(self))}
-        return np.array([place.get(parts, -1) for parts in wanted.distinct], np.int64)[wanted.codes]
+        own, others = np.split(numbers, [len(self.distinct)])
+        return self._with(codes=own[self.codes], distinct=both), other._with(codes=others[other.codes], distinct=both)
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Conjunctions(Shared):
     """Conjunctions of conditions: they apply to the rows on which all conditions hold, the empty one to all rows."""
 

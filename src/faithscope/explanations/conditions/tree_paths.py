@@ -29,23 +29,23 @@ def paths(splits: Any, names: Sequence[str], missing: Bools) -> dict[int, Conjun
     """
     cuts, features = last_to_the_left(splits.threshold).tolist(), splits.feature.tolist()
     children = {"<=": splits.children_left.tolist(), ">": splits.children_right.tolist()}
-    to_left = splits.missing_go_to_left.tolist()
+    left_if_missing = splits.missing_go_to_left.tolist()
     to_leaf: dict[int, Conjunction] = {}
     ahead: list[tuple[int, dict[int, Condition]]] = [(0, {})]
     while ahead:
         node, path = ahead.pop()
-        if children["<="][node] < 0:
+        position = features[node]
+        if position < 0:
             to_leaf[node] = conjoin(path.values())
             continue
-        position = features[node]
         for operator, child in children.items():
-            goes = missing[position] and (operator == "<=") == bool(to_left[node])
+            goes = missing[position] and (operator == "<=") == bool(left_if_missing[node])
             step = to_condition(position, names[position], operator + OR_MISSING * int(goes), cuts[node])
             ahead.append((child[node], {**path, position: path[position] & step if position in path else step}))
     return to_leaf
 
 
-def rules_of(to_leaf: Mapping[int, Conjunction], reached: Ints, missing: Bools) -> tuple[tuple[Conjunction, ...], Ints]:
+def rules_of(to_leaf: Mapping[int, Any], reached: Ints, missing: Bools) -> tuple[tuple[Conjunction, ...], Ints]:
     """The distinct rules of rows, and which of them each row has: that of the leaf it reaches.
 
     Parameters
@@ -57,16 +57,12 @@ def rules_of(to_leaf: Mapping[int, Conjunction], reached: Ints, missing: Bools) 
     """
     columns = np.flatnonzero(missing.any(axis=0))
     codes, first = group((np.column_stack([reached, missing[:, columns]]).astype(np.int64),))
-    rules = [_asking(to_leaf[int(reached[row])], set(columns[missing[row, columns]].tolist())) for row in first]
+    rules = []
+    for row in first:
+        asked, path = set(columns[missing[row, columns]].tolist()), to_leaf[int(reached[row])]
+        rules.append(tuple(to_condition(c.position, c.feature, "==", None) if c.position in asked else c for c in path))
     distinct, numbers = number_conjunctions(rules)
     return distinct, numbers[codes]
-
-
-def _asking(rule: Conjunction, missing: set[int]) -> Conjunction:
-    parts: Any = rule
-    return tuple(
-        to_condition(part.position, part.feature, "==", None) if part.position in missing else part for part in parts
-    )
 
 
 def knows_missing(splits: Any) -> bool:
@@ -124,8 +120,7 @@ def read_tree(
         raise BadInput(
             f"The tree has {tree.n_features_in_} features but {len(names)} names: pass one name per feature."
         )
-    reached = leaves_of(tree, X) if rows_of(X) else np.empty(0, np.int64)
-    columns = Rows(X).columns if rows_of(X) else []
+    reached, columns = leaves_of(tree, X), Rows(X).columns if rows_of(X) else []
     missing = np.column_stack([each.missing for each in columns]) if columns else np.zeros((0, len(names)), bool)
     speaks = np.full(len(names), knows_missing(tree.tree_)) | (missing.any(axis=0) & (not stable))
     distinct, codes = rules_of(paths(tree.tree_, names, speaks), reached, missing & ~speaks)
@@ -135,7 +130,6 @@ def read_tree(
 def leaves_of(tree: Any, X: Any) -> Ints:
     """The leaf that each row reaches."""
     try:
-        leaves: Ints = tree.apply(X)
+        return np.asarray(tree.apply(X) if rows_of(X) else (), np.int64)
     except (TypeError, ValueError) as problem:  # columns that it was not fitted with, or values that are not numbers
         raise BadInput(f"The tree cannot predict these rows: {str(problem).splitlines()[0]}") from None
-    return leaves

@@ -60,8 +60,8 @@ class Gower:
         if len(columns) != len(self.ranges):
             learned = len(self.ranges)
             raise BadInput(f"Rows have {len(columns)} features, but this distance was learned on {learned}.")
-        pairs = zip(columns, self.ranges, strict=True)
-        return [_codes(column) if width is None else column.astype(np.float64) for column, width in pairs]
+        pairs = enumerate(zip(columns, self.ranges, strict=True))
+        return [_codes(column) if width is None else _floats(j, column) for j, (column, width) in pairs]
 
     def between(self, a: list[Array], b: list[Array]) -> Floats:
         """Distances of columns that were read, broadcast against each other."""
@@ -77,8 +77,7 @@ def _gap(x: Floats, y: Floats, width: float) -> Floats:
         gap = np.abs(x - y) / (width or 1.0)
     unknown = np.isnan(gap)
     if unknown.any():  # missing, or infinite
-        alike = (x == y) | (np.isnan(x) & np.isnan(y))
-        gap[unknown] = np.where(np.broadcast_to(alike, gap.shape)[unknown], 0.0, 1.0)
+        gap = np.where(unknown, (x != y) & ~(np.isnan(x) & np.isnan(y)), gap)
     return np.minimum(gap, 1.0)
 
 
@@ -105,27 +104,25 @@ def _digest(item: Any) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def numbers_of(X: Any, width: int | None = None, names: Sequence[str] | None = None) -> Floats:
+def numbers_of(X: Any, width: int, names: Sequence[str] | None = None) -> Floats:
     """Rows as a matrix of numbers, NaN for a missing one, as metrics of numbers need them."""
     columns = Rows(X, loose=True).measured(names)
-    if width is not None and len(columns) != width:
+    if len(columns) != width:
         raise BadInput(f"Rows have {len(columns)} features, but the explanations have {width}: pass the same features.")
-    return np.column_stack(typed(columns, (0.0,) * len(columns))).astype(np.float64)
+    return np.column_stack([_floats(j, column) for j, column in enumerate(columns)])
 
 
-def typed(columns: Sequence[Array], ranges: Sequence[float | None]) -> list[Array]:
-    """Columns as objects that have no range; others as numbers, of which one may miss all, or it is refused."""
-    read = []
-    for j, (column, width) in enumerate(zip(columns, ranges, strict=False)):
-        others = [item for item in column if not (is_missing(item) or is_real(item))] if column.dtype == object else []
-        if width is not None and others:
-            raise WrongType(
-                f"Column {j} of the rows holds {others[0]!r}, which is not a number, as {len(others):,} of its "
-                f"{len(column):,} values are not: convert or drop them, or use metric='gower' from the start."
-            )
-        numbers = np.full(len(column), np.nan) if column.dtype == object else column
-        read.append(column.astype(object) if width is None else numbers)
-    return [*read, *columns[len(read) :]]
+def _floats(j: int, column: Array) -> Floats:
+    """A column as numbers, of which one may miss all; raises if it holds anything else."""
+    if column.dtype != object:
+        return column.astype(np.float64)
+    others = [item for item in column if not (is_missing(item) or is_real(item))]
+    if others:
+        raise WrongType(
+            f"Column {j} of the rows holds {others[0]!r}, which is not a number, as {len(others):,} of its "
+            f"{len(column):,} values are not: convert or drop them, or use metric='gower' from the start."
+        )
+    return np.full(len(column), np.nan)
 
 
 def to_metric_name(metric: Any) -> Any:
@@ -139,25 +136,21 @@ def to_metric_name(metric: Any) -> Any:
 
 def pairwise(a: Floats, b: Floats, metric: Any) -> Floats:
     """Distances between all rows of a and all rows of b; NaN if either row misses a number."""
-    distances = _distances(a, b, metric)
-    distances[np.isnan(a).any(axis=1)] = np.nan
-    distances[:, np.isnan(b).any(axis=1)] = np.nan
-    return distances
-
-
-def _distances(a: Floats, b: Floats, metric: Any) -> Floats:
-    """Distances between all rows; meaningless if either row misses a number."""
     name = to_metric_name(metric)
     if isinstance(name, str) and name in _PLAIN:
         from scipy.spatial.distance import cdist  # here, since it would double the time to import faithscope
 
-        return np.asarray(cdist(a, b, name))
-    from sklearn.metrics import pairwise_distances
+        distances = np.asarray(cdist(a, b, name))
+    else:
+        from sklearn.metrics import pairwise_distances
 
-    try:
-        return np.array(pairwise_distances(np.nan_to_num(a), np.nan_to_num(b), metric=name), np.float64)
-    except (ValueError, TypeError) as problem:
-        raise BadInput(f"metric={metric!r} could not be used: {str(problem).splitlines()[0][:160]}") from problem
+        try:
+            distances = np.array(pairwise_distances(np.nan_to_num(a), np.nan_to_num(b), metric=name), np.float64)
+        except (ValueError, TypeError) as problem:
+            raise BadInput(f"metric={metric!r} could not be used: {str(problem).splitlines()[0][:160]}") from problem
+    distances[np.isnan(a).any(axis=1)] = np.nan
+    distances[:, np.isnan(b).any(axis=1)] = np.nan
+    return distances
 
 
 def paired(a: Floats, b: Floats, metric: Any) -> Floats:

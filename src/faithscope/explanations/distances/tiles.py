@@ -1,14 +1,13 @@
 """Which rows lie within a radius of which centers, tile by tile: by products, and exactly for pairs left in doubt."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.explanations.distances.metrics import paired, pairwise
-from faithscope.explanations.distances.near import Near
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.runtime.memory import need
 
@@ -18,6 +17,27 @@ Products = NDArray[np.floating[Any]]
 _TILE = 2**18  # pairs of a tile, so that their products stay in cache
 _DOUBTS = {kind: (float(np.finfo(kind).eps) / 2, float(np.finfo(kind).tiny)) for kind in (np.float32, np.float64)}
 _DOUBTFUL = 64  # a tile with more than 1 doubtful pair in so many is computed exactly
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Centers that cover the rows within their radius: coverage by distance, on whatever device it is counted.
+
+    Parameters
+    ----------
+    centers, rows : (m, d) and (n, d) arrays
+    radii : (m,) array
+    metric : str or callable
+        By its name in SciPy, if it has one.
+    open : bool
+        Whether a row at the radius itself is not covered.
+    """
+
+    centers: Floats
+    rows: Floats
+    radii: Floats
+    metric: Any
+    open: bool = False
 
 
 class Tiles:
@@ -116,28 +136,23 @@ def to_tiles(near: Near, radii: Floats | None = None) -> Tiles:
     return ProductTiles(near, radii) if by_products else Tiles(near, radii)
 
 
-def masks_near(near: Near) -> Callable[[int, int], Masks]:
-    """``mask(start, stop)``: which rows lie within their radius of the centers start to stop, (centers, rows)."""
-    tiles, n = to_tiles(near), len(near.rows)
-
-    def mask(start: int, stop: int) -> Masks:
-        inside = np.empty((stop - start, n), bool)
-        step = max(64, _TILE // max(1, stop - start))
-        for begin in range(0, n, step):
-            rows = slice(begin, min(begin + step, n))
-            inside[:, rows] = tiles.masks(slice(start, stop), rows)[0]
-        return inside
-
-    return mask
-
-
 def arranged_masks(near: Callable[[], Near]) -> Callable[[Ints | None], Callable[[int, int], Masks]]:
-    """``arranged(order)`` gives the masks of the rows in that order, or as they come for None."""
+    """``arranged(order)(start, stop)``: which rows, in that order or as they come, lie near centers start to stop."""
 
     def arranged(order: Ints | None) -> Callable[[int, int], Masks]:
         points = near()
         rows = points.rows if order is None else points.rows[order]
         need_distances(points, len(rows))
-        return masks_near(replace(points, rows=rows))
+        tiles = to_tiles(replace(points, rows=rows))
+
+        def mask(start: int, stop: int) -> Masks:
+            inside = np.empty((stop - start, len(rows)), bool)
+            step = max(64, _TILE // max(1, stop - start))
+            for begin in range(0, len(rows), step):
+                part = slice(begin, min(begin + step, len(rows)))
+                inside[:, part] = tiles.masks(slice(start, stop), part)[0]
+            return inside
+
+        return mask
 
     return arranged

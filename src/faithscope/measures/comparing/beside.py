@@ -1,25 +1,24 @@
 """Beside everybody: the consistency of groups whose rows ask while all rows answer, and how such groups differ."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import Agreement, scaled
-from faithscope.counting.clusters import Kinds, counts_beside
+from faithscope.counting.clusters import Kinds
+from faithscope.counting.counted import Coverage
 from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
 from faithscope.counting.moments import SpreadCounts
-from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.differences import Apart, Difference, bound_of, without_each
-from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, to_estimate
-from faithscope.measures.intervals.margins import LeftOutDeviations, Margins, check_confidence, margins
+from faithscope.measures.covered import coverage_estimate
+from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted
+from faithscope.measures.intervals.margins import Margins, check_confidence
 from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
-from faithscope.measures.spread import spread_estimate
-from faithscope.notes import MAY_MISS, Note, of_kind
+from faithscope.notes import MAY_MISS, Note, Notes, of_kind
 from faithscope.sample import Sample
 
 _BLOCKS = 100  # of rows that explanations cover, at most
@@ -46,6 +45,16 @@ class Side(NamedTuple):
     estimate: Estimate
     left_out: LeftOut | None
     good: float
+
+    @classmethod
+    def of(cls, coverage: Coverage, estimate: Estimate, notes: Notes = ()) -> "Side":
+        """From what was counted of the rows that ask, its estimate, and further notes."""
+        left_out, good = coverage.left_out, 1.0
+        if left_out is not None:
+            good = estimate.effective_n / left_out.heaviest
+            if coverage.spread is not None:
+                notes, left_out = (*few_ask(coverage.spread), *notes), coverage.spread.left_out(left_out)
+        return cls(noted(estimate, notes), left_out, good)
 
     @property
     def checked(self) -> float:
@@ -154,9 +163,6 @@ class Beside(Sides):
     """The consistency of groups: a row is compared with all rows that have its explanation, of other clusters."""
 
     kinds: Kinds
-    labels: Sequence[Any]  # the different predictions
-    distinct: Explanations  # the different explanations
-    agreement: Agreement
 
     @property
     def _units(self) -> int:
@@ -168,17 +174,9 @@ class Beside(Sides):
         counted = sample.counted()
         even, groups = counted.evenly(), counted.askers
         assert groups is not None
-        first = counted.explanations.group()[1]
         notes = (*by_prediction_notes(even), *counted.all_notes)
         notes = (*notes, *given_code_notes(counted), *beside_notes(method))
-        return cls(
-            kinds=Kinds.of(even, groups),
-            labels=counted.numbered_labels[0],
-            distinct=counted.explanations.take(first),
-            agreement=counted.agreement,
-            notes=notes,
-            confidence=confidence,
-        )
+        return cls(notes, confidence, kinds=Kinds.of(even, groups))
 
     def answered_by(self, groups: Collection[int]) -> "Beside":
         """The same groups beside some of them, such as a reference, whose rows alone answer."""
@@ -189,30 +187,14 @@ class Beside(Sides):
         return None if self.kinds.moments is None else self.answered_by([group]).estimate(group)
 
     def _measured(self, groups: Collection[int]) -> Side:
-        asks = np.isin(self.kinds.group, list(groups))
-        asked = self.kinds.asked(asks)
-        counts = replace(counts_beside(self.kinds, asks, asked, self.labels, self.distinct), agreement=self.agreement)
-        unit = scaled(np.asarray(self.labels, np.float64))[1] if self.kinds.moments is not None else 1.0
-        spread = self.kinds.spread(asked.sums, asked.left_out, unit, asks)
-        if spread is not None:
-            found = spread_estimate(counts, spread, asked.left_out, "consistency", self.confidence, self.notes)
-            return Side(noted(found, few_ask(spread)), spread.left_out(asked.left_out), asked.good)
         # A unit that nobody saw changes its own term, and those that lean on it, as in equality. If a kind of rows was
         # missed that has the share p of all rows, the terms of all that lean on it change by p in all, and no more than
         # that falls to the group: p times all rows over those of the group, which is ln(1/δ) of them.
-        left_out = asked.left_out if asked.units > 1 else None
-        known = None if left_out is None else LeftOutDeviations.of(left_out, asked.chance_left_out)
-        found = to_estimate(
-            counts,
-            asked.sums,
-            margins(known, asked.good, self.confidence),
-            "consistency",
-            self.confidence,
-            notes=self.notes,
-            shuffled=False,
-            chance=asked.chance,
-        )
-        return Side(found, left_out, asked.good)
+        coverage = self.kinds.coverage(np.isin(self.kinds.group, list(groups)))
+        found = coverage_estimate(coverage, "consistency", self.confidence, "jackknife", unseen=None, notes=self.notes)
+        side = Side.of(coverage, found)
+        left_out = None if side.left_out is None else replace(side.left_out, heaviest=1.0)  # `good` allows for it
+        return side._replace(left_out=left_out)
 
 
 def few_ask(spread: SpreadCounts) -> tuple[str, ...]:

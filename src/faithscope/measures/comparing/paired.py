@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import spread_by_explanation
-from faithscope.counting.counted import Coverage, NecessityCounts
+from faithscope.counting.counted import Coverage
 from faithscope.counting.leave_out import LeftOut
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
@@ -19,8 +18,6 @@ from faithscope.measures.intervals.margins import Margins, UnseenRows
 from faithscope.notes import of_kind
 from faithscope.relations import Relation
 from faithscope.sample import Sample
-
-Left = TypeVar("Left", Coverage, NecessityCounts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +42,7 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
     if isinstance(sample.agreement, Spread):
         if estimate.method == "kept rows":  # one draw of rows, which tells nothing of a difference
             return known
-        spread, left_out, *_ = spread_by_explanation(sample)
+        spread, left_out = spread_by_explanation(sample)
         return replace(known, left_out=spread.left_out(left_out))
     rows = sample.evenly() if sample.clusters is None else sample  # as the estimate was made
     alone = rows.clusters is None and rows.weights is None
@@ -53,8 +50,8 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
 
 
 def leaving_out_alike(
-    known: Sequence[Left], samples: Sequence[Sample], relations: Sequence[Relation], count: Callable[..., Left]
-) -> Sequence[Left]:
+    known: Sequence[Coverage], samples: Sequence[Sample], relations: Sequence[Relation], count: Callable[..., Coverage]
+) -> Sequence[Coverage]:
     """Coverage of several explainers, or counts of necessity, without each row, or each of the same blocks of rows.
 
     All must leave out the same rows. So they are counted again, in common blocks, if some explainers left out blocks

@@ -53,11 +53,10 @@ BesideDifference = Callable[[Collection[int], Collection[int], tuple[Any, Any]],
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
     """The difference a - b of two independent samples; the margins add in squares."""
-    rows, plain = min(a.n, b.n), a.counts.plain and b.counts.plain
-    known: dict[str, float] = {}
-    if plain and not isinstance(a.agreement, Spread) and a.measure != NECESSITY:
-        at_equal_n = {"a_at_equal_n": a, "b_at_equal_n": b}
-        known = {name: rarefy(each.counts.profile(), rows)[0] for name, each in at_equal_n.items()}
+    rows, plain, known = min(a.n, b.n), a.counts.plain and b.counts.plain, dict[str, float]()
+    if plain and a.population is None and a.measure != NECESSITY and not isinstance(a.agreement, Spread):
+        both = ("a", a), ("b", b)
+        known = {f"{name}_at_equal_n": rarefy(each.counts.profile(), rows)[0] for name, each in both}
     unknown = of_kind((*a.notes, *b.notes), "interval")
     off = Margins(1.0, 1.0) if unknown else _added(a.margins, b.margins)
     ends, confidence = (a.bracket[0] - b.bracket[1], a.bracket[1] - b.bracket[0]), min(a.confidence, b.confidence)

@@ -9,8 +9,8 @@ import numpy as np
 from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided, run_starts, sums
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import group as group_rows
 
 
@@ -58,39 +58,32 @@ class NumberGroups:
         return sums(self.group, self.rows, self.size)
 
     @cached_property
+    def extremes(self) -> tuple[Floats, Floats]:
+        """The lowest and the highest value of each group, per column; NaN if it is empty."""
+        low, high = np.full((2, self.size, self.values.shape[1]), np.nan)
+        if len(first := run_starts(self.group)):
+            low[self.group[first]] = np.minimum.reduceat(self.values, first)
+            high[self.group[first]] = np.maximum.reduceat(self.values, first)
+        return low, high
+
+    @cached_property
     def mean(self) -> Floats:
         """The mean of each group, (size, k); NaN if it is empty."""
-        base, first = np.full((self.size, self.values.shape[1]), np.nan), run_starts(self.group)
-        base[self.group[first]] = self.values[first]  # its first value: equal ones have exactly this mean
+        base = self.extremes[0]  # equal values have exactly this mean
         apart = (self.values - base[self.group]) / self.unit
         total = np.stack([sums(self.group, self.rows * column, self.size) for column in apart.T], axis=1)
         return base + self.unit * divided(total, self.n[:, None], np.nan)
 
-    def _of_runs(self, most: np.ufunc) -> Floats:
-        """The most of the values of each group, per column; NaN if it is empty."""
-        found, first = np.full((self.size, self.values.shape[1]), np.nan), run_starts(self.group)
-        if len(first):
-            found[self.group[first]] = most.reduceat(self.values, first)
-        return found
-
     @cached_property
     def squares(self) -> Floats:
         """The sum over the rows of each group of their squared distance from its mean, by the square of `unit`."""
-        return sums(self.group, self.rows * self._squared(self.mean[self.group]), self.size)
-
-    def _squared(self, points: Floats) -> Floats:
-        """The squared distance of each entry from its point, by the square of `unit`."""
-        return np.asarray((((self.values - points) / self.unit) ** 2).sum(axis=1))
+        apart = (self.values - self.mean[self.group]) / self.unit
+        return sums(self.group, self.rows * (apart**2).sum(axis=1), self.size)
 
     @property
     def spread(self) -> Floats:
         """The standard deviation of each group, of all columns together; NaN for fewer than two rows."""
         return self.unit * np.sqrt(divided(self.squares, self.n - 1, np.nan))
-
-    @property
-    def extremes(self) -> tuple[Floats, Floats]:
-        """The lowest and the highest value of each group, per column; NaN if it is empty."""
-        return self._of_runs(np.minimum), self._of_runs(np.maximum)
 
     @property
     def largest_gap(self) -> Floats:
@@ -118,8 +111,10 @@ def shown(values: Array) -> Array:
 
 def agreeing_by_cell(counts: Counts) -> Array:
     """For each cell, the rows that its explanation covers, each by its agreement with the cell's prediction."""
-    if counts.agreeing is not None or not counts.agreement.of_numbers:
-        return counts.covered if counts.agreeing is None else counts.agreeing
+    if counts.agreeing is not None:
+        return counts.agreeing
+    if not counts.agreement.of_numbers:
+        return counts.covered
     return counts.agreement_sums.within(GroupedRows(counts.explanation, counts.label, counts.given.astype(np.float64)))
 
 
@@ -166,7 +161,8 @@ def agreement_between(agreement: Agreement, a: Array, b: Array) -> Floats:
     else:
         place, first = group_rows([both])
         values = both[first]
-    return agreement.over(values).at(GroupedRows(pair, place[len(a) :], np.ones(len(a))), pair, place[: len(a)])
+    one, other = place.reshape(2, -1)
+    return agreement.over(values).at(GroupedRows(pair, other, np.ones(len(a))), pair, one)
 
 
 def disagree(agreement: Agreement, a: Array, b: Array) -> Bools:

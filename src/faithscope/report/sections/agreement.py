@@ -1,16 +1,13 @@
 """Do the explainers agree? On how many rows every two of them say the same, and which features both name."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from faithscope.charts.specs import heat_map
 from faithscope.measures.explainer_agreement import ExplainerAgreement
-from faithscope.measures.telling import number
 from faithscope.report.document import Block, Chart, Group, Section, aside
 from faithscope.report.question import attempt
 from faithscope.report.wording import plain, wording
-from faithscope.rounding import down, up
-from faithscope.sinks.card import Cell, Table
 
 _MAPS = {
     "same": "Share of rows on which two explainers say the same",
@@ -21,10 +18,6 @@ _LEAD = (
     "Two explainers may both be faithful and say different things, and two that agree may both be wrong. Where they "
     "differ, it matters which of them is shown. Some agreement is chance: it stands beside each number in the table of "
     "all pairs."
-)
-_COLUMNS = (
-    *("first", "second", "the same", "interval", "by chance", "kappa"),
-    *("features in common", "by chance"),
 )
 
 
@@ -44,10 +37,8 @@ def agreement_blocks(measure: Callable[[], ExplainerAgreement] | None) -> list[B
     ]
     pairs = agreement.pairs
     apart = [aside(wording(f"{pair.a} and {pair.b}: {note}")) for pair in pairs for note in pair.notes]
-    table = Table(
-        _COLUMNS, tuple(_row(pair.columns()) for pair in pairs), 2, "Agreement of explainers on the same rows"
-    )
-    folded = Group([table, *apart], fold=f"All pairs ({len(pairs)})")
+    tables = [replace(table, title="Agreement of explainers on the same rows") for table in agreement._tables()]
+    folded = Group([*tables, *apart], fold=f"All pairs ({len(pairs)})")
     notes = [aside(wording(note)) for note in agreement.notes]
     return [*([Group(maps, "pair")] if maps else []), *([folded] if pairs else []), *notes]
 
@@ -61,14 +52,6 @@ def _map(title: str, names: list[str], square: list[list[float | None]]) -> Char
     ]
     caption = f"{title}; hatched: they cannot be compared."
     return Chart(heat_map(names, square, title), f"{title}: {', '.join(told)}.", caption)
-
-
-def _row(pair: Mapping[str, Any]) -> tuple[str, ...]:
-    known = {name: plain(value) for name, value in pair.items()}
-    interval = "–" if known["same"] is None else f"{down(known['same_low'])}–{up(known['same_high'])}"
-    numbers = [number(known[name]) for name in ("chance", "kappa", "feature_agreement", "feature_chance")]
-    ends = Cell(interval, known.get("same_low"))
-    return wording(pair["a"]), wording(pair["b"]), number(known["same"]), ends, *numbers
 
 
 def agreement(blocks: Sequence[Block]) -> Section:

@@ -22,7 +22,7 @@ def group_table(groups: Breakdown, title: str) -> Table:
 def _tell(explainer: Explainer) -> list[Block]:
     blocks: list[Block] = []
     if explainer.slices is not None:
-        tables = explainer.slices.tables("Where rows agree less with everybody") if explainer.slices.found else []
+        tables = explainer.slices._tables("Where rows agree less with everybody") if explainer.slices.found else []
         found = f"{explainer.slices.sentence} They were looked for on one half of the rows, and shown by the other."
         blocks += [Sentence(found), *tables]
     for groups in explainer.populations:

@@ -1,23 +1,18 @@
 """Answers of an engine as Arrow tables, whole or in batches."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow.columns import to_objects
 from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.arrays import to_objects
 from faithscope.notes import Note
 from faithscope.tables.engine.engines import Expression, Table, clear_errors, engine_of, literal
-
-_PER_DAY = {"date32[day]": 1, "date64[ms]": 86_400_000, "s": 86_400} | {
-    unit: 86_400 * 10**digits for unit, digits in (("ms", 3), ("us", 6), ("ns", 9))
-}
-_FIRST, _LAST = -719_162, 2_932_897  # days since 1970 of the years 1 to 9999
 
 
 def fetch(expression: Expression) -> Any:
@@ -29,14 +24,13 @@ def fetch(expression: Expression) -> Any:
         table = engine_of(expression).fetch(expression)
     for column in table.columns:
         if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
-            size = _PER_DAY[column.type.unit if pa.types.is_timestamp(column.type) else str(column.type)]
-            numbers = column.cast(pa.int32()) if pa.types.is_date32(column.type) else column.cast(pa.int64())
-            low, high = (end.as_py() for end in pc.min_max(numbers).values())
-            if low is not None and not _FIRST * size <= low <= high < _LAST * size:
+            try:
+                pc.min_max(column).as_py()
+            except OverflowError:
                 raise BadInput(
                     "The log holds a date or moment that is infinite or outside the years 1 to 9999: leave such rows "
                     "out, or write the column as text."
-                )
+                ) from None
     return table
 
 
@@ -53,14 +47,20 @@ def row_count(table: Table) -> int:
 
 def batches(expression: Expression, rows: int) -> Iterator[Any]:
     """The rows of an Ibis expression as pyarrow record batches of about so many rows, never all at once."""
-    reader: Iterator[Any] | None = None
+    doing = f"Reading the log with {expression.get_backend().name}"
+    return clearly(lambda: engine_of(expression).batches(expression, rows), doing)
+
+
+def clearly(begin: Callable[[], Iterable[Any]], doing: str) -> Iterator[Any]:
+    """What is iterated over once it is begun, with one clear line for whatever is raised on its way."""
+    items: Iterator[Any] | None = None
     while True:
-        with clear_errors(f"Reading the log with {expression.get_backend().name}"):
-            reader = engine_of(expression).batches(expression, rows) if reader is None else reader
-            batch = next(reader, None)
-        if batch is None:
+        with clear_errors(doing):
+            items = iter(begin()) if items is None else items
+            item = next(items, None)
+        if item is None:
             return
-        yield batch
+        yield item
 
 
 def in_fixed_order(table: Any) -> Any:

@@ -26,7 +26,7 @@ from faithscope.discretizers import (
 )
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow.tables import Settings, understood
+from faithscope.explanations.arrow import Settings, understood
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.tables.engine.answers import Scan, fetch, fetch_line, refuse_missing, refuse_nested, scan, shown

@@ -39,6 +39,7 @@ _ADVICE = (
 )
 _SURELY = r'^(\{\s*"[^"]*"\s*:|\{\s*\}$|\[\s*-?[0-9.][0-9.eE+-]*\s*,)'  # begins like JSON, and like nothing else
 _NO_JSON = object()  # what a text holds that is no JSON
+_LARGE = "whole numbers of 2**53 or more"
 _FORMS: dict[type, str] = {
     tuple: "objects",
     list: "lists",
@@ -47,8 +48,14 @@ _FORMS: dict[type, str] = {
     type(None): "null",
     int: "numbers",
     float: "numbers",
+    Decimal: "numbers",
     object: "text that is no JSON",
 }
+
+
+def _form(value: Any) -> str:
+    """What a part of a value is."""
+    return _LARGE if type(value) is int and abs(value) >= _EXACT else _FORMS.get(type(value), "values")
 
 
 class PlainColumns(NamedTuple):
@@ -193,14 +200,15 @@ class _Held(NamedTuple):
         """In how many rows a part of a value is of each form, and the first such value."""
         found, examples = Counter[str](), dict[str, Any]()
         for item, n, value in zip(self.items, self.rows, self.values, strict=True):
-            for form in {_FORMS[type(part)] for part in parts(item)}:
+            for form in {_form(part) for part in parts(item)}:
                 found[form] += n
-                examples[form] = min(examples.get(form, value), value)
+                examples[form] = min(examples.get(form, value), value, key=_shortened)
         return dict(found), examples
 
     def form(self, wanted: str | None) -> str:
         """What texts hold: objects, numbers, words or rules; keys if they are neither objects nor lists."""
         found, examples = self.forms(lambda item: (item,))
+        holds = f"Column {self.column!r} holds"
         nested = found.keys() & {"objects", "lists"}
         if not nested:
             example = examples.get(_FORMS[object], "")
@@ -211,7 +219,7 @@ class _Held(NamedTuple):
                 )
             return "keys"
         usual = max(nested, key=lambda form: (found[form], form))
-        self._refuse_others(found, examples, {usual}, f"JSON {usual}", _ADVICE)
+        self._refuse_others(found, examples, {usual}, f"{holds} JSON {usual}, but", _ADVICE)
         if usual == "objects":
             return usual
         found, examples = self.forms(lambda item: item)
@@ -222,15 +230,17 @@ class _Held(NamedTuple):
         words = found.get("texts", 0) > found.get("numbers", 0)
         advice = "write lists of numbers for importances, or of texts for words."
         allowed = {"texts"} if words else {"numbers", "null"}
-        self._refuse_others(found, examples, allowed, f"JSON lists of {'words' if words else 'numbers'}", advice)
+        self._refuse_others(
+            found, examples, allowed, f"{holds} JSON lists of {'words' if words else 'numbers'}, but", advice
+        )
         return "numbers"
 
     def _refuse_others(
-        self, found: dict[str, int], examples: dict[str, Any], allowed: set[str], what: str, advice: str
+        self, found: dict[str, int], examples: dict[str, Any], allowed: set[str], begin: str, advice: str
     ) -> None:
         for form in sorted(found.keys() - allowed):
             told = f"{form} in {several(found[form], 'row', 'rows')}, such as {_shortened(examples[form])}"
-            raise BadInput(f"Column {self.column!r} holds {what}, but {told}: {advice}")
+            raise BadInput(f"{begin} {told}: {advice}")
 
     def features(self, what: str, options: AuditOptions) -> tuple[tuple[str, ...], Any, list[str]]:
         """The names of the features of objects, their numbers as Arrow lists, and notes.
@@ -279,30 +289,28 @@ class _Held(NamedTuple):
                 "rows write their features in different orders: they were put in the order of their names, which "
                 "decides between features of equal size"
             )
-        matrix = self._matrix(names, numeric=(int, float, Decimal) if what else (int, float))
+        matrix = self._matrix(names)
         return names, pa.FixedSizeListArray.from_arrays(matrix.ravel(), len(names)), notes
 
-    def _matrix(self, names: Sequence[str], numeric: Any) -> Floats:
+    def _matrix(self, names: Sequence[str]) -> Floats:
         """The numbers of objects, NaN for null and 0 for a key that an object does not have."""
         place, matrix = {name: j for j, name in enumerate(names)}, np.zeros((len(self.items), len(names)))
-        odd: dict[tuple[int, str], list[tuple[int, Any]]] = {}
-        for row, (item, n, value) in enumerate(zip(self.items, self.rows, self.values, strict=True)):
+        odd = set[int]()
+        for row, item in enumerate(self.items):
             for name, number in item:
-                if number is None:
-                    matrix[row, place[name]] = np.nan
-                elif type(number) is float or (isinstance(number, numeric) and type(number) is not bool):
-                    if type(number) is int and abs(number) >= _EXACT:
-                        odd.setdefault((place[name], "whole numbers of 2**53 or more"), []).append((n, value))
+                form = _form(number)
+                if form == "numbers":
                     matrix[row, place[name]] = float(number)
+                elif form == "null":
+                    matrix[row, place[name]] = np.nan
                 else:
-                    odd.setdefault((place[name], _FORMS.get(type(number), "values")), []).append((n, value))
-        for (j, form), held in sorted(odd.items())[:1]:
-            told, example = several(sum(n for n, _ in held), "row", "rows"), min(_shortened(each) for _, each in held)
-            raise BadInput(
-                f"Importances are numbers; key {names[j]!r} of column {self.column!r} holds {form} in {told}, such as "
-                f"{example}: write a number, leave the key out, which counts 0, or pass kind='keys' to compare the "
-                "texts as they stand."
-            )
+                    odd.add(place[name])
+        if odd:
+            name = names[min(odd)]
+            found, examples = self.forms(lambda item: (number for key, number in item if key == name))
+            begin = f"Importances are numbers; key {name!r} of column {self.column!r} holds"
+            advice = "write a number, leave the key out, which counts 0, or pass kind='keys' to compare the texts as "
+            self._refuse_others(found, examples, {"numbers", "null"}, begin, f"{advice}they stand.")
         return matrix
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from faithscope.agreements import Agreement, Same
 from faithscope.discretizers import Discretizer, Original, Sign
 from faithscope.errors import BadInput
-from faithscope.explanations.arrow.columns import read_column, to_objects
+from faithscope.explanations.arrow import read_column
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.counterfactuals import Counterfactuals
@@ -23,8 +23,9 @@ from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_word
-from faithscope.inputs.weights import to_weights
+from faithscope.inputs.labels import to_weights
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.tables.engine.answers import NULLS, Column, Nulls, column, is_missing, nan_as_null
 from faithscope.tables.engine.engines import Expression, Table, as_number, literal
@@ -33,7 +34,6 @@ from faithscope.tables.sources.source import LogSource, Names
 if TYPE_CHECKING:
     from faithscope.tables.log.streams import Stream
 
-VALUE = "y0"  # the column of predicted numbers, or the first of several
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
 KEY = "k0"  # the column of keys of explanations that were discretized here
 WEIGHT = "weight"  # the column of weights, if rows do not count alike

@@ -19,7 +19,7 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.weights import to_weights
+from faithscope.inputs.labels import to_weights
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample

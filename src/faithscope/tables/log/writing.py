@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.arrow.columns import distinct_columns, write_column
-from faithscope.explanations.arrow.tables import METADATA, read_settings, to_arrow
+from faithscope.explanations.arrow import METADATA, distinct_columns, read_settings, to_arrow, write_column
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules

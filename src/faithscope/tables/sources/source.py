@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow.tables import METADATA, Settings, read_settings
-from faithscope.inputs.arrays import is_frame, to_items
+from faithscope.explanations.arrow import METADATA, Settings, read_settings
+from faithscope.inputs.arrays import Query, is_frame, query_kind, to_items
 from faithscope.inputs.hints import hint
-from faithscope.inputs.queries import Query, query_kind
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.answers import batches, column, shown
+from faithscope.tables.engine.answers import batches, clearly, column, shown
 from faithscope.tables.engine.engines import (
     Connection,
     Table,
@@ -181,10 +180,8 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
     found = sorted({file for path in paths for file in _matching(path)}, key=lambda name: (len(name), name))
     once: dict[Any, str] = {}
     for file in found:  # two names of one file may be links, or hard links
-        identity: Any = os.path.realpath(file) if os.path.isfile(file) else file
-        if os.path.isfile(file) and (status := os.stat(file)).st_nlink > 1:
-            identity = status.st_dev, status.st_ino
-        once.setdefault(identity, file)
+        status = os.stat(file) if os.path.isfile(file) else None
+        once.setdefault(file if status is None else (status.st_dev, status.st_ino), file)
     files = sorted(once.values())
     for file in (file for file in files if suffix(file) not in READERS):
         raise BadInput(
@@ -333,20 +330,7 @@ def _from_table(connection: Connection, name: str) -> LogSource:
 
 def _from_query(query: Any, kind: Query) -> LogSource:
     """The rows of a query, read once, in batches, into a DuckDB of our own that spills to disk."""
-
-    def read() -> Iterator[Any]:
-        """Arrow tables or record batches, with one clear line for whatever the query raises on its way."""
-        held: Iterator[Any] | None = None
-        while True:
-            with clear_errors(f"Reading the {kind}"):
-                if held is None:
-                    held = iter(_batches(query, kind))
-                batch = next(held, None)
-            if batch is None:
-                return
-            yield batch
-
-    rows = (batch for batch in read() if batch.num_rows)
+    rows = (batch for batch in clearly(lambda: _batches(query, kind), f"Reading the {kind}") if batch.num_rows)
     first = next(rows, None)
     if first is None:
         raise BadInput("The log has no rows: nothing can be measured.")

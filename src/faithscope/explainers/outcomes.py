@@ -53,19 +53,19 @@ class Outcomes:
 
     def ask(self, rows: Any) -> Array:
         """The model's predictions for rows: (n,) labels or floats."""
-        answer = Model(self.model).function(numbers=self.of_numbers)(rows)
-        predictions = self._labels(answer) if isinstance(self.agreement, Same) else self.agreement.read(answer)
+        answer = Model(self.model).function("numbers" if self.of_numbers else "labels")(rows)
+        if isinstance(self.agreement, Same):
+            predictions = to_labels(answer)
+            if not self.told and Model(self.model).gives_numbers(predictions, checked=True):
+                raise BadInput(
+                    f"Predictions look continuous, since they hold fractions: {_ADVICE}; or pass labels, such as bins, "
+                    "np.digitize(predictions, edges). If fractions are the names of classes, pass agreement=fs.Same()."
+                )
+            predictions = refuse_continuous(predictions, part=True)
+        else:
+            predictions = self.agreement.read(answer)
         same_length(rows=rows_of(rows), predictions=len(predictions))
         return predictions
-
-    def _labels(self, answer: Any) -> Array:
-        labels = to_labels(answer)
-        if not self.told and Model(self.model).gives_numbers(labels, checked=True):
-            raise BadInput(
-                f"Predictions look continuous, since they hold fractions: {_ADVICE}; or pass labels, such as bins, "
-                "np.digitize(predictions, edges). If fractions are the names of classes, pass agreement=fs.Same()."
-            )
-        return refuse_continuous(labels, part=True)
 
     def agree(self, predictions: Array, others: Array) -> Bools:
         """Whether predictions agree, one by one; shapes broadcast."""

@@ -5,16 +5,17 @@ prototypes) is JSON in the schema's metadata, beside the kind.
 """
 
 import base64
+import datetime
 import json
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow.columns import distinct_columns, read_column, write_column
 from faithscope.explanations.base import Explanations, claims
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
@@ -34,6 +35,7 @@ from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import one_sentence
 from faithscope.inputs.columns import default_names
+from faithscope.inputs.dates import Moment
 from faithscope.runtime.memory import FEWER_ROWS, need
 
 METADATA = b"faithscope"
@@ -72,7 +74,7 @@ def to_arrow(explanations: Explanations) -> Any:
     metadata = {"version": _VERSION, "kind": type(explanations).__name__, "columns": list(columns), **settings}
     for name in explanations._settings:
         value = getattr(explanations, name)
-        metadata[name] = value if value is None or name not in _WRITE else _WRITE[name](value)
+        metadata[name] = _WRITE[name](value) if name in _WRITE and value is not None else value
     if explanations.remarks:
         metadata["remarks"] = explanations.remarks
     if explanations.claimed is not None:
@@ -101,20 +103,18 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
             )
         held = _FORMS[kind].read(_validated(table, settings["columns"]), settings)
         known = {name: settings[name] for name in kind._settings if settings.get(name) is not None}
-        held |= {name: _READ[name](value) if name in _READ else value for name, value in known.items()}
+        held |= {name: _READ.get(name, lambda value: value)(value) for name, value in known.items()}
+        if held.get("tokenizer") == "own" and tokenizer is None:
+            raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
         if "tokenizer" in held:
-            if held["tokenizer"] == "own" and tokenizer is None:
-                raise BadInput(
-                    "These highlights have their own tokenizer, which a table cannot store: pass tokenizer=."
-                )
-            held["tokenizer"] = TOKENIZERS[held["tokenizer"]] if tokenizer is None else tokenizer
+            held["tokenizer"] = tokenizer or TOKENIZERS[held["tokenizer"]]
         shape = held.get("shape")
         if shape is not None and prod(shape) != held["values"].shape[1]:
             raise ValueError(f"maps of shape {shape} do not have {held['values'].shape[1]} values")
         if settings.get("claims"):
-            columns = _validated(table, [f"claimed_{name}" for name in settings["claims"]])
-            numbers = [column.to_numpy() for column in columns.values()]
-            held["claimed"] = claims(dict(zip(map(str, settings["claims"]), numbers, strict=True)))
+            names = list(map(str, settings["claims"]))
+            columns = _validated(table, [f"claimed_{name}" for name in names]).values()
+            held["claimed"] = claims({name: column.to_numpy() for name, column in zip(names, columns, strict=True)})
         remarks, claim = tuple(map(str, settings.get("remarks", ()))), str(settings.get("claim", ""))
         empty: Explanations = object.__new__(kind)
         return empty._with(**held, remarks=remarks, claim=claim)
@@ -188,16 +188,11 @@ def _read_metric(written: Any) -> Any:
     return Gower(tuple(written["gower"])) if isinstance(written, dict) else written
 
 
-def _write_categories(categories: Any) -> dict[str, list[tuple[int, str]]]:
-    """Codes with their texts as pairs: keys of JSON are texts."""
-    return {feature: [(int(code), text) for code, text in texts.items()] for feature, texts in categories.items()}
-
-
 # From an attribute to JSON, and from JSON to what it was, if that is not the same.
 _WRITE: dict[str, Callable[[Any], Any]] = {
     "metric": _write_metric,
     "points": _write_points,
-    "categories": _write_categories,
+    "categories": lambda given: {feature: list(texts.items()) for feature, texts in given.items()},  # keys are texts
     "tokenizer": lambda used: next((name for name, known in TOKENIZERS.items() if known is used), "own"),
 }
 _READ: dict[str, Callable[[Any], Any]] = {
@@ -217,13 +212,13 @@ _READ: dict[str, Callable[[Any], Any]] = {
 
 
 def _write_rows(
-    prefix: str, columns: Iterable[Iterable[Any]], names: Sequence[str], dtype: Any = object
+    prefix: str, columns: Iterable[Iterable[Any]], names: Iterable[str], dtype: Any = object
 ) -> tuple[Columns, Settings]:
     """Columns by name, and which of them are JSON text."""
-    pairs = [write_column(column) for column in columns]
+    pairs = list(map(write_column, columns))
     chosen = distinct_columns(f"{prefix}{name}" for name in names)
     settings = {"columns": chosen, "json": [as_json for _, as_json in pairs], "dtype": str(np.dtype(dtype))}
-    return dict(zip(chosen, (array for array, _ in pairs), strict=True)), settings
+    return {name: array for name, (array, _) in zip(chosen, pairs, strict=True)}, settings
 
 
 def _write_matrix(prefix: str, rows: Array, names: Sequence[str] | None) -> tuple[Columns, Settings]:
@@ -250,10 +245,8 @@ def _read_matrix(columns: Columns, settings: Settings) -> Array:
     return np.column_stack(values) if values else np.empty((0, 0), str(settings["dtype"]))
 
 
-def _write_numbers(given: Importances) -> tuple[Columns, Settings]:
-    ranks = isinstance(given, Rankings)
-    names = list(map(str, range(given.values.shape[1]))) if ranks else given.names
-    return _write_matrix("rank_" if ranks else "phi_", given.values, names)
+def _read_values(columns: Columns, settings: Settings) -> dict[str, Any]:
+    return {"values": _read_matrix(columns, settings)}
 
 
 def _write_plain(given: Plain) -> tuple[Columns, Settings]:
@@ -268,9 +261,9 @@ def _write_records(given: Records) -> tuple[Columns, Settings]:
 
 def _write_reasons(given: Reasons) -> tuple[Columns, Settings]:
     """What is compared first, since an audit compares it; then the texts as written, and what they are about."""
-    held = {"reason": given.folded, "reason_as_written": given.texts, "reason_about": given.inputs}
-    known = {name: column for name, column in held.items() if column is not None}
-    return _write_rows("", known.values(), list(known))
+    names = ["reason", "reason_as_written", "reason_about"]
+    columns = [given.folded, given.texts, *([] if given.inputs is None else [given.inputs])]
+    return _write_rows("", columns, names[: len(columns)])
 
 
 def _read_reasons(columns: Columns, settings: Settings) -> dict[str, Any]:
@@ -280,17 +273,28 @@ def _read_reasons(columns: Columns, settings: Settings) -> dict[str, Any]:
     return {"texts": texts, "folded": folded, "about": about[0] if about else np.full(len(folded), None, object)}
 
 
-def _write_lists(name: str, kind: str, lists: Iterable[Any], codes: Any = None) -> tuple[Columns, Settings]:
-    """Texts, or lists; if there are codes, these say which of them each row has."""
+def _lists(values: Iterable[Any], item: str) -> Any:
+    """An Arrow array of lists of texts ("string") or of whole numbers ("int64")."""
     import pyarrow as pa
 
-    known = {"texts": pa.string(), "lists of texts": pa.list_(pa.string()), "lists of indices": pa.list_(pa.int64())}
-    array = pa.array(list(lists), known[kind])
-    return {name: array if codes is None else array.take(pa.array(codes))}, {}
+    return pa.array(list(map(list, values)), pa.list_(pa.type_for_alias(item)))
+
+
+def _sets(name: str, item: str) -> Form:
+    """Tuples of words, or of indices, as lists."""
+
+    def read(columns: Columns, settings: Settings) -> dict[str, Any]:
+        distinct, codes = number_conjunctions(list(map(tuple, columns[name].to_pylist())))
+        return {"distinct": distinct, "codes": codes}
+
+    return Form(lambda given: ({name: _lists(given.distinct, item).take(given.codes)}, {}), read)
 
 
 def _write_rules(given: Rules) -> tuple[Columns, Settings]:
-    return _write_lists("rule", "texts", map(write_rule, map(given.triples, given.distinct)), given.codes)
+    import pyarrow as pa
+
+    texts = pa.array([write_rule(given.triples(each)) for each in given.distinct], pa.string())
+    return {"rule": texts.take(given.codes)}, {}
 
 
 def _read_rules(columns: Columns, settings: Settings) -> dict[str, Any]:
@@ -301,32 +305,20 @@ def _read_rules(columns: Columns, settings: Settings) -> dict[str, Any]:
     return {"codes": codes, "distinct": rules.distinct, "categories": {}}
 
 
-def _sets(name: str, kind: str) -> Form:
-    """Tuples of words, or of indices, as lists."""
-
-    def read(columns: Columns, settings: Settings) -> dict[str, Any]:
-        distinct, codes = number_conjunctions(list(map(tuple, columns[name].to_pylist())))
-        return {"distinct": distinct, "codes": codes}
-
-    return Form(lambda given: _write_lists(name, kind, map(list, given.distinct), given.codes), read)
-
-
 def _write_pairs(given: Counterfactuals) -> tuple[Columns, Settings]:
-    (points, new), (originals, old) = (
-        _write_matrix(prefix, rows, given.names)
-        for prefix, rows in (("cf_", given.points), ("original_", given.originals))
-    )
+    points, new = _write_matrix("cf_", given.points, given.names)
+    originals, old = _write_matrix("original_", given.originals, given.names)
     return points | originals, {"points": new, "originals": old}
 
 
 _FORMS: dict[type[Any], Form] = {
-    **dict.fromkeys(
-        (Importances, Rankings),
-        Form(_write_numbers, lambda columns, settings: {"values": _read_matrix(columns, settings)}),
+    Importances: Form(lambda given: _write_matrix("phi_", given.values, given.names), _read_values),
+    Rankings: Form(
+        lambda given: _write_matrix("rank_", given.values, list(map(str, range(given.values.shape[1])))), _read_values
     ),
     Plain: Form(_write_plain, lambda columns, settings: {"values": _read_columns(columns, settings)[0]}),
     Codes: Form(
-        lambda given: _write_lists("codes", "lists of texts", map(list, given.values)),
+        lambda given: ({"codes": _lists(given.values, "string")}, {}),
         lambda columns, _: {"values": Codes(to_objects(columns["codes"].to_pylist())).values},
     ),
     Records: Form(
@@ -335,10 +327,117 @@ _FORMS: dict[type[Any], Form] = {
     ),
     Reasons: Form(_write_reasons, _read_reasons),
     Rules: Form(_write_rules, _read_rules),
-    **dict.fromkeys((Highlights, Concepts), _sets("words", "lists of texts")),
-    Prototypes: _sets("prototypes", "lists of indices"),
+    **dict.fromkeys((Highlights, Concepts), _sets("words", "string")),
+    Prototypes: _sets("prototypes", "int64"),
     Counterfactuals: Form(
         _write_pairs,
         lambda columns, settings: {name: _read_matrix(columns, settings[name]) for name in ("points", "originals")},
     ),
 }
+
+
+# -- one column: numbers and texts as they are, else JSON text; equal values have equal texts -------------------------
+
+_SAME_TEXT = 1e15  # whole floats below it read like integers, so they may become them
+_ALL_DIGITS = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
+
+
+def write_column(values: Iterable[Any]) -> tuple[Any, bool]:
+    """The values as an Arrow array, and whether they are JSON text there."""
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array):
+        return values, False
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        half = values.dtype == np.float16  # few readers know it
+        return pa.array(values.astype(np.float32) if half else values), False
+    items = [str(item) if type(item) is np.str_ else item for item in values]
+    types = {type(item) for item in items if item is not None}
+    if len(types) < 2 and types <= {str, int, float, bool, Decimal}:
+        with suppress(pa.ArrowException, OverflowError, UnicodeEncodeError):  # too many digits, or a lone surrogate
+            array = pa.array(items, None if types else pa.string())
+            if not pa.types.is_decimal256(array.type):  # which engines do not have
+                return array, False
+    return pa.array([json.dumps(_to_json(item), separators=(",", ":")) for item in items], pa.string()), True
+
+
+def read_column(column: Any, as_json: bool) -> list[Any]:
+    """The values of an Arrow column as Python objects."""
+    values = column.to_pylist()
+    return [_from_json(json.loads(text)) for text in values] if as_json else values
+
+
+def _to_json(item: Any) -> Any:
+    """A value as JSON; a type that JSON lacks becomes an object with one entry, named after the type."""
+    item = item.item() if isinstance(item, np.generic) else item
+    if item is None or type(item) in (str, bool, int):
+        return item
+    if isinstance(item, float) and item.is_integer() and abs(item) < _SAME_TEXT:
+        return int(item)
+    if isinstance(item, tuple):
+        return list(map(_to_json, item))
+    for name, (kind, write, _) in _TYPES.items():
+        if isinstance(item, kind):
+            return {name: write(item)}
+    raise WrongType(
+        f"An explanation of type {type(item).__name__} ({item!r}) cannot be written to a table: "
+        "use numbers, texts, dates, or tuples and frozensets of them."
+    )
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_from_json, value))
+    if not isinstance(value, dict):
+        return value
+    ((name, inner),) = value.items()
+    return _TYPES[name][2](inner)
+
+
+def _canonical(number: Decimal) -> str:
+    """A text that equal decimals share, such as 0.3 and 0.30."""
+    if not number.is_finite():
+        return str(number)
+    return str(_ALL_DIGITS.normalize(number)) if number else "0"
+
+
+def _iso(item: Any) -> str:
+    if getattr(item, "nanosecond", 0):
+        raise WrongType(f"{item!r} has nanoseconds, which a table of dates cannot keep: round it or use its text.")
+    return str(item.isoformat())
+
+
+# By name: a type that JSON lacks, what is written of it, and how it is read; the first that a value is of counts.
+_TYPES: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "float": (float, float.hex, float.fromhex),
+    "set": (
+        frozenset,
+        lambda item: sorted(map(_to_json, item), key=lambda part: json.dumps(part, sort_keys=True)),
+        lambda inner: frozenset(map(_from_json, inner)),
+    ),
+    "bytes": (bytes, lambda item: base64.b64encode(item).decode(), base64.b64decode),
+    "decimal": (Decimal, _canonical, Decimal),
+    "datetime": (datetime.datetime, _iso, datetime.datetime.fromisoformat),
+    "date": (datetime.date, _iso, datetime.date.fromisoformat),
+    "time": (datetime.time, _iso, datetime.time.fromisoformat),
+    "moment": (Moment, str, Moment.parse),
+    "timedelta": (
+        datetime.timedelta,
+        lambda item: [item.days, item.seconds, item.microseconds],
+        lambda inner: datetime.timedelta(*inner),
+    ),
+}
+
+
+def distinct_columns(names: Iterable[str]) -> list[str]:
+    """Names of columns that no engine confuses: a number is added if two differ in nothing but case."""
+    taken: set[str] = set()
+    chosen = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate.casefold() in taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        taken.add(candidate.casefold())
+        chosen.append(candidate)
+    return chosen

@@ -10,6 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
 from faithscope.inputs.array_types import Floats
+from faithscope.inputs.models import Model
 
 PREDICTED = (
     "class_index='predicted' explains a different class from row to row, so equal vectors may speak of different "
@@ -44,19 +45,12 @@ def warn_if_predicted(class_index: int | str | None, stacklevel: int = 4) -> boo
 
 def label_of(model: Any, class_index: int | str | None) -> str | None:
     """The label that importances of one class speak of, if the model, or whose method it is, says its classes."""
-    classes = getattr(getattr(model, "__self__", model), "classes_", None)
+    classes = Model(model).classes
     if classes is None or np.ndim(classes) != 1:
         return None
     place = 1 if class_index is None and len(classes) == 2 else class_index
     known = isinstance(place, int | np.integer) and 0 <= place < len(classes)
     return str(classes[place]) if known else None
-
-
-def own_classes(class_index: int | str | None, classes: int = 1, who: str = "") -> tuple[str, ...]:
-    """A remark if the predicted class is explained, or so many by this explainer."""
-    if isinstance(class_index, str) and class_index == "predicted":
-        return (OWN_CLASSES,)
-    return (side_by_side(classes, f"{who}(..., class_index='predicted')"),) if classes > 2 else ()
 
 
 def importances_of(values: Any, names: Sequence[str], axes: tuple[int, ...] | None) -> Importances:
@@ -66,31 +60,29 @@ def importances_of(values: Any, names: Sequence[str], axes: tuple[int, ...] | No
     return importances._with(names=None, shape=axes) if maps else importances
 
 
-def names_per_class(features: Sequence[str], classes: Sequence[int], word: str = "class") -> list[str]:
+def names_per_class(features: Sequence[str], classes: int, word: str = "class") -> list[str]:
     """Names of vectors that hold one class, or output, after the other; it is named if there are several.
 
     Examples
     --------
-    >>> names_per_class(["age"], [0, 1])
+    >>> names_per_class(["age"], 2)
     ['age | class 0', 'age | class 1']
     """
-    if len(classes) == 1:
+    if classes == 1:
         return list(features)
-    return [f"{feature} | {word} {number}" for number in classes for feature in features]
+    return [f"{feature} | {word} {number}" for number in range(classes) for feature in features]
 
 
 def of_classes(
-    values: Floats,
-    features: Sequence[str],
-    explainer: Any,
-    axes: tuple[int, ...] | None,
-    classes: Sequence[int] | None = None,
-    word: str = "class",
+    values: Floats, features: Sequence[str], explainer: Any, axes: tuple[int, ...] | None, word: str = "class"
 ) -> Importances:
     """The vectors of an explainer, (n, classes, d), as its importances: one class, or output, after the other."""
-    count = values.shape[1]
-    names = names_per_class(features, (classes or range(count))[:count], word)
+    count, class_index = values.shape[1], explainer.class_index
+    remarks: tuple[str, ...] = ()
+    names = names_per_class(features, count, word)
     importances = importances_of(values.reshape(len(values), len(names)), names, axes)
-    class_index, who = explainer.class_index, type(explainer).__name__
-    remarks = own_classes(class_index, count if word == "class" else 1, who)
+    if class_index == "predicted":
+        remarks = (OWN_CLASSES,)
+    elif count > 2 and word == "class":
+        remarks = (side_by_side(count, f"{type(explainer).__name__}(..., class_index='predicted')"),)
     return importances._with(remarks=remarks, label=label_of(getattr(explainer, "model", None), class_index))

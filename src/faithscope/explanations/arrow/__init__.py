@@ -1,1 +1,0 @@
-"""Every kind of explanation as an Arrow table, and back."""

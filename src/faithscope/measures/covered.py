@@ -1,0 +1,96 @@
+"""An estimate from counts of the rows that explanations cover, whichever measure it is of."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from faithscope.counting.counted import Coverage
+from faithscope.counting.counts import Counts
+from faithscope.errors import NotProven
+from faithscope.explanations.base import several
+from faithscope.inputs.array_types import Array, Floats
+from faithscope.measures.estimate import NECESSITY, Estimate, noted, to_estimate
+from faithscope.measures.intervals.margins import LeftOutDeviations, UnseenRows, margins
+from faithscope.measures.intervals.tight import equality_margins
+from faithscope.measures.spread import spread_estimate
+from faithscope.notes import Notes
+from faithscope.rounding import in_brackets
+
+_MATTERS = 0.02  # a difference of intervals that a reader should know of
+
+
+def coverage_estimate(
+    coverage: Coverage,
+    measure: str,
+    confidence: float,
+    method: str | None = None,
+    weights: Floats | None = None,
+    unseen: bool | None = False,
+    notes: Notes = (),
+) -> Estimate:
+    """An estimate from counted coverage.
+
+    A `method` that is proven for consistency is that of sufficiency if every row meets exactly one explanation.
+    `unseen` is whether the interval allows for unseen rows under many explanations; None if no row can be.
+    """
+    counts, left_out, recall = coverage.counts, coverage.left_out, measure == NECESSITY
+    if coverage.asked is None and unseen is not None:  # of pairs that were not asked other notes tell
+        notes = (*notes, *coverage_notes(counts, coverage.idle))
+    if coverage.spread is not None and left_out is not None:
+        if unseen:
+            raise NotProven(
+                "unseen=True needs agreements from 0 to 1, unlike Spread(): leave it out, or measure Close."
+            )
+        return spread_estimate(counts, coverage.spread, left_out, measure, confidence, notes)
+    terms = counts.profile().terms if coverage.sums is None else coverage.sums
+    how, widest, missed = "jackknife", None, None
+    if method != "jackknife" and counts.covers_once and counts.plain:  # this is consistency
+        how = method or "tight"
+        found = equality_margins(counts.profile(), how, confidence)
+    else:
+        chance = coverage.chance_left_out if len(counts.labels) > 1 else None
+        known = None if left_out is None else LeftOutDeviations.of(left_out, chance)
+        found = margins(known, counts.effective_n, confidence)
+        if recall:
+            missed = UnseenRows(coverage.others, np.ones(counts.n)) if unseen and coverage.others is not None else None
+        elif unseen is not None and not counts.relation.partitions:  # else a row that was missed has one explanation
+            missed = unseen_rows(coverage, weights)
+        if missed is not None and known is not None:
+            widest = margins(known, counts.effective_n, confidence, unseen=[missed])
+    if widest is not None and unseen:
+        found, widest = widest, None
+    shuffled = not recall and coverage.chance_left_out is None
+    estimate = to_estimate(
+        counts, terms, found, measure, confidence, how, notes, shuffled=shuffled, chance=coverage.chance
+    )
+    if widest is None:
+        return estimate
+    low, high = max(0.0, estimate.value - widest.below), min(1.0, estimate.upper + widest.above)
+    if max(estimate.low - low, high - estimate.high) <= _MATTERS:
+        return estimate
+    otherwise = f"unseen=True does not: {in_brackets(low, high)}"
+    return noted(estimate, (f"assumes that no unseen row lies under many explanations ({otherwise})",))
+
+
+def coverage_notes(counts: Counts, idle: Sequence[str]) -> Notes:
+    """Notes on rows that their explanation misses, and on explanations and conditions that hold nowhere."""
+    missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
+    remarks = {
+        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation": missed,
+        several(empty, "explanation covers", "explanations cover") + " no row at all": empty,
+        several(len(idle), "condition holds", "conditions hold") + f" on no row, such as {''.join(idle[:1])!r}": idle,
+    }
+    return tuple(remark for remark, number in remarks.items() if number)
+
+
+def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows:
+    """What is known of rows that the sample missed: whom they might be covered by."""
+    counts = coverage.counts
+    if counts.plain and weights is None and coverage.asked is None:
+        profile = counts.profile()
+        return UnseenRows(profile.others, profile.rows, coverage.further)
+    others: Array = counts.per_explanation[coverage.codes] - coverage.own
+    if coverage.asked is not None:  # as many as if all rows had been asked about
+        others = others * ((len(others) - 1) / np.maximum(1, coverage.asked.others))
+    rows = np.ones(len(others)) if weights is None else weights * (len(weights) / weights.sum())
+    return UnseenRows(others, rows, coverage.further)
