@@ -301,6 +301,7 @@ class Parts:
 
 _FEW = 50_000  # rows that are all compared; of more, a sixteenth
 _FIRST = 3  # columns that are compared before all of them
+_FAIR = 64  # a part of fewer than one row in so many is not fair
 _SCATTER = 0.6180339887498949  # fractions of its multiples spread evenly
 _WHOLE = 2.0**53  # beyond it every double is a whole number
 
@@ -335,7 +336,8 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     numbers = [ibis.ifelse(number.abs() < literal(_WHOLE), number, literal(0.0)) for number in numbers]
     if estimate.n > _FEW and numbers:  # equal rows are all among the sixteenth, or none is
         place = sum(number * ((j + 1) * _SCATTER) for j, number in enumerate(numbers))
-        part = table.filter(place - place.floor() < 1 / 16)
+        some = table.filter(place - place.floor() < 1 / 16)
+        part = some if _FAIR * row_count(some) > estimate.n else table  # else they have few different values
     if _occurrences(part, first)[1] < NOTICED:
         return ()
     times, share = _occurrences(part, part.columns)
