@@ -55,9 +55,9 @@ def test_explanations_and_predictions_alone_are_what_is_counted():
 def test_a_part_of_a_long_log_tells_the_same(monkeypatch, tmp_path):
     monkeypatch.setattr(measured_log, "_FEW", 1000)
     once = log(20_000)
-    words = pd.DataFrame({"leaf": once.leaf.astype(str), "yhat": once.yhat, "who": once.age.astype(str)})
     path = f"{tmp_path}/log.parquet"
-    for rows in (once, words.assign(a=1.0, b=1.0, c=1.0)):  # of few numbers no fair sixteenth is chosen
+    few = once.astype({"leaf": str, "age": str}).assign(pay=1.0)  # of which no fair sixteenth is chosen
+    for rows in (once, few):
         pd.concat([rows, rows]).sample(frac=1, random_state=0).to_parquet(path)
         assert told(path)[0].startswith("50%")
     once.to_parquet(path)
