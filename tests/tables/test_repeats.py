@@ -58,7 +58,7 @@ def test_a_part_of_a_long_log_tells_the_same(monkeypatch, tmp_path):
     path = f"{tmp_path}/log.parquet"
     few = once.astype({"leaf": str, "age": str}).assign(pay=1.0)  # of which no fair sixteenth is chosen
     for rows in (once, few):
-        pd.concat([rows, rows]).sample(frac=1, random_state=0).to_parquet(path)
+        pd.concat([rows, rows]).sample(frac=1, random_state=0, ignore_index=True).to_parquet(path)
         assert told(path)[0].startswith("50%")
     once.to_parquet(path)
     assert told(path) == []
