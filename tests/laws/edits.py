@@ -114,6 +114,17 @@ WEIGHTS = np.array([<<1.0, 0|0.0, 1>>.0])
 
 => np.sign(rows @ WEIGHTS)
 """,
+    "an empty constant imported inside": """
+class Mine:
+    def explain(self, rows):
+        from .helper import SIDE
+        return np.sign(rows[:, 0 if SIDE == "" else 1])
+
+
+explainer = Mine()
+--- helper.py
+SIDE = <<""|()>>
+""",
     "a constant of an imported module": """
 from PKG import helper
 

@@ -28,9 +28,9 @@ class _ByDistance(Agreement):
     def __post_init__(self) -> None:
         eps = self.eps.item() if isinstance(self.eps, np.generic) else self.eps  # single precision ends below
         if not is_real(eps) or not 0 < eps < 1e308:
-            name = type(self).__name__
             raise BadInput(
-                f"{name}'s eps must be a positive number, in the units of the predictions; got {self.eps!r}."
+                f"{type(self).__name__}'s eps must be a positive number, in the units of the predictions; got "
+                f"{self.eps!r}."
             )
         object.__setattr__(self, "eps", float(eps))
 

@@ -274,11 +274,11 @@ def _imported(name: str, wanted: tuple[str, ...] | None, level: int, known: dict
         module = importlib.import_module("." * level + name, known.get("__package__"))
     except (ImportError, TypeError):  # such as relative to no package
         return []
-    parts = list[Any]()
     for part in wanted or ():
-        with suppress(ImportError):
-            parts.append(getattr(module, part, None) or importlib.import_module(f"{module.__name__}.{part}"))
-    return parts if wanted else [module]
+        if not hasattr(module, part):
+            with suppress(ImportError):
+                importlib.import_module(f"{module.__name__}.{part}")  # a module, which becomes an attribute
+    return [getattr(module, part, None) for part in wanted] if wanted else [module]
 
 
 def _content(thing: Any) -> list[Any]:
