@@ -6,10 +6,10 @@
     python benchmarks/mutants.py --copy ../mutants --many 3 --seconds 60
 
 A mutant is an expression changed as a slip would change it: a comparison, an operator, a number by one, a condition.
-Test files are run in the order in which they are likely to find it, until one fails or the time is over: those that
-import the module, are called like it, or lie in the folder of its room; then the frozen numbers, the laws and the
-contracts. A mutant that no test finds in time has survived; a test that fails anyway kills all, so the test that failed
-is told. Results are printed as they come, then as a table.
+Test files are run until one fails or the time is over, cheap and likely ones first: likely are those that import the
+module, are called like it, or lie in the folder of its room; then the frozen numbers, the laws and the contracts. A
+mutant that no test finds in time has survived; a test that fails anyway kills all, so the test that failed is told.
+Results are printed as they come, then as a table.
 """
 
 import ast
@@ -18,12 +18,21 @@ import random
 import re
 import resource
 import signal
-import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+
+import hypothesis.extra.numpy  # noqa: F401
+import ibis  # noqa: F401
+import pandas as pd  # noqa: F401
+import pyarrow.parquet  # noqa: F401
+import pytest
+import scipy.stats  # noqa: F401
+import sklearn.ensemble  # noqa: F401
 
 from ratios import options
 
@@ -32,6 +41,7 @@ SKIPPED = ("annotation", "returns", "decorator_list", "bases", "pattern")
 ROOMS = ("counting", "measures", "tables", "explainers", "readers")
 LAST = ("frozen", "laws", "contracts")  # folders of tests that are about everything
 CHOSEN = "not thorough and not engine and not browser"  # Postgres, Spark and Chromium take long to begin
+FILES = 6  # read at once, before any of their tests is run
 PAIRS = (
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn),
     (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.BitAnd, ast.BitOr),
@@ -94,32 +104,68 @@ def mutated(source, node):
 
 
 def likely(copy, module):
-    """The test files that may find a fault in a module, the likeliest first."""
-    dotted, (room, *_, stem), ranks = ".".join(module), module[1:], {}
+    """The test files that may find a fault in a module, in the order in which most is found per second."""
+    kept = (copy / "benchmarks" / "results" / "test_costs.txt").read_text()
+    costs = {file: float(cost) for cost, file in re.findall(r"^ *([\d.]+) .* tests (\S+)", kept, re.MULTILINE)}
+    dotted, (room, *_, stem), order = ".".join(module), module[1:], {}
     for path in sorted((copy / "tests").rglob("test_*.py")):
         folders, words = path.relative_to(copy / "tests").parts[:-1], path.stem.split("_")
         rank = 4 * (dotted in path.read_text()) + 2 * any(word in stem for word in words[1:]) + (room in folders)
-        rank = rank or -1 - next((place for place, folder in enumerate(LAST) if folder in folders), len(LAST))
-        if rank >= -len(LAST):
-            ranks[str(path)] = rank
-    return sorted(ranks, key=ranks.get, reverse=True)
+        rank = rank or 2 * (LAST[0] in folders) + any(folder in folders for folder in LAST)
+        if rank:
+            order[str(path)] = costs.get(str(path.relative_to(copy)), 1.0) / 2**rank
+    return sorted(order, key=order.get)
+
+
+def begin(copy, tests, seconds):
+    """Run the tests in this process, which has so many seconds of a processor."""
+    os.setsid()
+    os.chdir(copy)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
+    paths = [str(copy / folder) for folder in ("src", "reproduction")]
+    # in place of the folder of this script, whose files are called like those of tests
+    sys.path[:1], os.environ["PYTHONPATH"], sys.dont_write_bytecode = paths, os.pathsep.join(paths), True
+    os._exit(pytest.main([*tests, "-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", CHOSEN]))
+
+
+def tried(copy, tests, seconds):
+    """How long tests took a processor, at most so long (five times by the clock), and which of them failed."""
+    with tempfile.TemporaryFile("w+") as told:
+        if not (child := os.fork()):  # what is imported here need not be imported again
+            os.dup2(told.fileno(), 1)
+            os.dup2(told.fileno(), 2)
+            begin(copy, tests, seconds)
+        limit, ended = time.monotonic() + 5 * seconds, 0
+        while not ended and time.monotonic() < limit:
+            time.sleep(0.1)
+            ended, status, used = os.wait4(child, os.WNOHANG)
+        with suppress(ProcessLookupError):  # also what the tests began
+            os.killpg(child, signal.SIGKILL)
+        if not ended:
+            os.waitpid(child, 0)
+            return seconds, None
+        told.seek(0)
+        found = re.search(r"^(?:FAILED|ERROR) (\S+)", told.read(), re.MULTILINE)
+    code = os.waitstatus_to_exitcode(status)
+    ran = code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED, -signal.SIGXCPU, -signal.SIGKILL)
+    return used.ru_utime + used.ru_stime, found[1] if found else None if ran else f"status {code}"
 
 
 def outcome(copy, tests, seconds):
-    """Whether a test fails in so many seconds of a processor (ten times as many by the clock), and which."""
-    asked = [sys.executable, "-m", "pytest", *tests, "-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", CHOSEN]
-    paths = os.pathsep.join(str(copy / folder) for folder in ("src", "reproduction"))
-    env = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
-    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))  # noqa: E731
-    known = {"cwd": copy, "env": env, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "preexec_fn": limit}
-    try:
-        run = subprocess.run(asked, timeout=10 * seconds, text=True, **known)
-    except subprocess.TimeoutExpired:
-        return "survived", ""
-    if run.returncode in (0, -signal.SIGXCPU):
-        return "survived", ""
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
-    return "killed", found[1] if found else f"status {run.returncode}"
+    """Whether one of the test files fails in so many seconds of a processor, and which test did."""
+    for few in batched(tests, FILES):
+        used, test = tried(copy, few, seconds)
+        if test:
+            return "killed", test
+        seconds -= used
+        if seconds < 1:
+            break
+    return "survived", ""
+
+
+def batched(things, many):
+    """Lists of so many things, in order."""
+    return [things[start : start + many] for start in range(0, len(things), many)]
 
 
 if __name__ == "__main__":
