@@ -2,8 +2,8 @@
 
     git worktree add --detach ../mutants                            # a checkout of its own, whose sources are changed
     python benchmarks/mutants.py --copy ../mutants                  # 150 mutants: some hours of one core
-    python benchmarks/mutants.py --copy ../other --part 1 --parts 2 # every other one, in another checkout beside it
-    python benchmarks/mutants.py --copy ../mutants --many 3 --seconds 60
+    python benchmarks/mutants.py --copy ../mutants --seconds 50     # soon, and then the survivors once more:
+    python benchmarks/mutants.py --copy ../mutants --only 3 --only 7
 
 A mutant is an expression changed as a slip would change it: a comparison, an operator, a number by one, a condition.
 Test files are run until one fails or the time is over, cheap and likely ones first: likely are those that import the
@@ -169,10 +169,12 @@ def batched(things, many):
 
 
 if __name__ == "__main__":
-    counted, asked = Counter(), options(__doc__, copy=Path, many=150, part=0, parts=1, seconds=240.0)
+    counted, asked = Counter(), options(__doc__, copy=Path, many=150, skip=0, only=[], seconds=240.0)
     copy = asked.copy.resolve()
     package = copy / "src" / "faithscope"
-    for path, node in list(islice(drawn(package), asked.many))[asked.part :: asked.parts]:
+    for number, (path, node) in list(enumerate(islice(drawn(package), asked.many)))[asked.skip :]:
+        if asked.only and str(number) not in asked.only:
+            continue
         module = path.relative_to(package.parent).with_suffix("").parts
         source, begun = path.read_text(), time.monotonic()
         try:
@@ -182,7 +184,7 @@ if __name__ == "__main__":
             path.write_text(source)
         counted[module[1], told] += 1
         slip = f"{ast.unparse(node)} -> {ast.unparse(changed(node))}"
-        took = f"{told:<9}{time.monotonic() - begun:>5.0f} s"
+        took = f"{number:>3} {told:<9}{time.monotonic() - begun:>5.0f} s"
         print(f"{took}  {'.'.join(module[1:])}:{node.lineno}  {slip}  {test}", flush=True)
     print(f"\n{'room':<12}{'killed':>8}{'survived':>10}")
     for room in ROOMS:
