@@ -47,7 +47,7 @@ def plan(explanations, **how):
 
 REFUSED = {
     BadInput: [
-        (lambda: agree({"a": PHI, "b": PHI[:9]}), "have 40 rows but explanations of b have 9"),
+        (lambda: agree({"a": PHI, "b": PHI[:9]}), "have 40 rows but explanations of 'b' have 9"),
         (lambda: agree({1: PHI, "1": PHI}), "Two explainers are called '1'"),
         (lambda: agree(BOTH, k=0), r"k, the number of features"),
         (lambda: agree(BOTH, clusters=[1] * 40), "of one cluster"),
@@ -76,7 +76,6 @@ REFUSED = {
             "no word can be masked",
         ),
         (lambda: fs.repeatability([["a", "b", "c"]] * 2, discretizer=PHRASES), "at least 4 of them; got 3"),
-        (lambda: fs.repeatability([["a"], ["b"]]).features(), "plain keys, which name no features"),
         (lambda: fs.evaluate(LABELS, RULES, PHI).counterexamples(k=0), "whole number of at least 1; got 0"),
         (lambda: fs.local(np.zeros((2, 1)), len, len, np.zeros((2, 1))), "one row; got 2"),
         (lambda: fs.sample_until(BATCHES, "a", 0.1, 9, agreement=fs.Close(1.0)), "pass prediction="),

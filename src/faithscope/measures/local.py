@@ -55,8 +55,7 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     -------
     dict of columns
         ``N_pi`` and ``N_pi_y`` count the row itself; ``consistency`` is NaN if no other row has its explanation. Of
-        numbers it is the mean agreement with the others, ``residual`` is the prediction less the ``mean`` of the others
-        (of vectors, the distance), and ``spread`` that of all rows with the explanation.
+        numbers it is the mean agreement with the others, of which ``mean`` is the mean.
     """
     codes, cells = counts.locate(sample.explanations, sample.labels)
     total, same = counts.per_explanation[codes], agreeing_by_cell(counts)[cells]
@@ -67,11 +66,7 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}
     if not counts.agreement.of_numbers:
         return columns | {"N_pi_y": same}
-    groups = NumberGroups.of_counts(counts)
-    residual = groups.residual[cells]
-    mean = sample.labels.reshape(residual.shape) - residual
-    residual = residual[:, 0] if residual.shape[1] == 1 else distance(residual, np.zeros_like(residual))
-    return columns | {"mean": shown(mean), "spread": groups.spread[codes], "residual": residual}
+    return columns | {"mean": shown(NumberGroups.of_counts(counts).mean_of_others[cells])}
 
 
 def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> dict[str, Any]:
@@ -114,9 +109,8 @@ def per_explanation(
         ``n`` is the number of its rows, and ``consistency`` the mean agreement of two of its rows (NaN for a single
         row). Of labels, ``label`` is the commonest prediction, ``purity`` its share with an interval that allows for
         the choice of the label (`label_interval`), and ``disagreeing_pairs`` the pairs of rows with different
-        predictions. Of numbers, ``mean``, ``spread`` (the standard deviation), ``lowest``, ``highest``, ``largest_gap``
-        (between two rows; of vectors, at most that), and ``disagreement``. If rows are clustered, ``consistency`` is
-        that of rows of different clusters.
+        predictions. Of numbers, ``mean``, ``spread`` (the standard deviation), ``lowest`` and ``highest`` (not of
+        vectors), and ``disagreement``. If rows are clustered, ``consistency`` is that of rows of different clusters.
     """
     rows = counts.per_explanation
     every = rows * (rows - 1)
@@ -125,8 +119,11 @@ def per_explanation(
         share = divided(2 * apart, every, np.nan)
         if isinstance(counts.agreement, Spread):
             share = (groups.spread / deviation(counts)) ** 2
-        columns = {"n": rows, **spread_columns(groups), "largest_gap": groups.largest_gap, "consistency": 1 - share}
-        return listed(counts, columns | {"disagreement": apart}, ("disagreement", "n"), k)
+        columns = {"n": rows, "mean": shown(groups.mean), "spread": groups.spread}
+        if groups.values.shape[1] == 1:
+            columns |= dict(zip(("lowest", "highest"), (ends[:, 0] for ends in groups.extremes), strict=True))
+        columns |= {"consistency": 1 - share, "disagreement": apart}
+        return listed(counts, columns, ("disagreement", "n"), k)
     top, pairs = commonest_cells(counts), disagreeing_pairs(counts)
     most = counts.given[top]
     together = None if clustered is None else clustered.together
@@ -156,15 +153,6 @@ def commonest_cells(counts: Counts) -> Ints:
     """The cell of the commonest label of the rows given each explanation; of several such labels, the first."""
     order = np.lexsort((-counts.given, counts.explanation))
     return order[np.searchsorted(counts.explanation, np.arange(counts.distinct))]
-
-
-def spread_columns(groups: NumberGroups) -> dict[str, Any]:
-    """The mean and the standard deviation of each group, and of numbers the lowest and the highest."""
-    columns = {"mean": shown(groups.mean), "spread": groups.spread}
-    if groups.values.shape[1] > 1:
-        return columns
-    low, high = groups.extremes
-    return columns | {"lowest": low[:, 0], "highest": high[:, 0]}
 
 
 @dataclass(frozen=True, repr=False)
