@@ -9,7 +9,6 @@ from numpy.random import default_rng
 from scipy.special import rel_entr
 
 import faithscope as fs
-from faithscope.counting.counts import count_rows
 from faithscope.measures import scopes
 from faithscope.measures.intervals.local import chernoff
 from faithscope.measures.local import at_row
@@ -80,7 +79,7 @@ def test_a_row_outside_the_sample_is_compared_with_all_rows_of_its_explanation_o
     sample = fs.Sample.of(system.rules, system.y, system.X, agreement=system.agreement)
     given, number = system.rules.take(np.array([0])), system.y[0] + 0.3
     for local, mine, words in (
-        (at_row(count_rows(sample), given, number), system.same[0], "with this explanation have mean"),
+        (at_row(sample, system.same[0], given, number, 0.95), system.same[0], "with this explanation have mean"),
         (
             scopes.at_row(given, number, sample, to_relation(None, system.rules), 0.95),
             system.covers[0],

@@ -1,13 +1,11 @@
 """Decoders guess the prediction from the explanation alone (paper, section 2.1); how well they do is simulatability."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
@@ -16,8 +14,7 @@ from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
-from faithscope.inputs.frames import frame
-from faithscope.measures.estimate import agreement, few_rows_decide
+from faithscope.measures.estimate import few_rows_decide
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.local import commonest_cells
 from faithscope.measures.means import Answer, mean_share
@@ -28,10 +25,9 @@ from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
-_ACCIDENT = 0.25  # a probability above which equal counts may well be an accident
 _SAME_ROWS = (
     "these rows have the same explanations and predictions as those that the decoder learned from: if they are the "
     f"same rows, {TOO_HIGH}; decode rows that it has not seen"
@@ -88,18 +84,6 @@ class Simulatability(Answer):
     decoder: str
     measure: str = "simulatability"
 
-    _title = "simulatability"
-
-    def table(self) -> "pd.DataFrame":
-        """One line of numbers."""
-        return frame({name: [value] for name, value in self.to_dict().items() if name not in ("measure", "notes")})
-
-    def plot(self) -> Any:
-        """The accuracy with its interval beside chance, as an Altair chart."""
-        from faithscope.charts import estimates
-
-        return estimates([(self.decoder, self.to_dict())])
-
     def _sentences(self) -> Iterable[str]:
         told = "Explanations tell more of the predictions of new rows than a guess without them"
         if self.gain_high < 0:
@@ -110,10 +94,9 @@ class Simulatability(Answer):
 
     @property
     def _line(self) -> str:
-        ends = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         gain = f"{self.gain:+.3f} {in_brackets(self.gain_low, self.gain_high, signed=True)} over guessing"
         rows = f"n={self.n:,}, {self.unseen:.0%} unseen"
-        return f"simulatability {self.value:.3f}, {ends}; {gain} ({self.chance:.2f}); {rows}"
+        return f"simulatability {self.value:.3f}, {self._ends}; {gain} ({self.chance:.2f}); {rows}"
 
 
 @dataclass(frozen=True)
@@ -220,13 +203,12 @@ class Decoder(ABC):
         chance, gain = units.mean(guessed), units.mean(agreeing - guessed)
         share, exact = mean_share(agreeing, units, confidence, exact=self._one_answer)
         paired = units.margins(agreeing - guessed, confidence, span=2.0)
-        notes = [*sample.all_notes, *([_SAME_ROWS] if _are_learned(counts, cells) else [])]
+        notes = list(sample.all_notes)
+        if np.array_equal(np.bincount(cells + 1, minlength=len(counts.given) + 1), [0, *counts.given]):
+            notes.append(_SAME_ROWS)
         if strange:
             label = labels[known < 0].tolist()[0]
-            notes.append(
-                f"{strange:.1%} of rows are predicted a label that was never learned, such as {label!r}, which cannot "
-                "be decoded"
-            )
+            notes.append(f"{strange:.1%} of rows are predicted a label that was never learned, such as {label!r}")
         if not exact:
             notes += few_rows_decide(units.margins(agreeing, confidence))
         return Simulatability(
@@ -305,14 +287,6 @@ class GibbsDecoder(Decoder):
         drawn, upto = np.floor(drawn * self.counts.rows_given[explanation]).astype(np.int64), np.cumsum(given)
         return names[self.counts.label[np.searchsorted(upto, upto[first] - given[first] + drawn, side="right")]]
 
-    @property
-    def leave_one_out_error(self) -> float:
-        """The error if no row takes part in its own decoding: the estimate of E_G, ``1 - M̂``."""
-        self._check_rows()
-        if self.counts.agreement.of_numbers:
-            raise BadInput("Only labels are decoded with each row left out: measure fs.consistency of numbers.")
-        return 1 - agreement(self.counts.profile())
-
 
 @dataclass(frozen=True)
 class OptimalDecoder(Decoder):
@@ -341,12 +315,3 @@ class OptimalDecoder(Decoder):
         if not self.counts.agreement.of_numbers:
             return names[self.counts.label[commonest_cells(self.counts)[explanation]]]
         return NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:])
-
-
-def _are_learned(counts: Counts, cells: Ints) -> bool:
-    """Whether new rows fill the cells just as the learned rows do, which as many other rows would not by accident."""
-    if len(cells) != counts.n or (np.bincount(cells + 1, minlength=len(counts.given) + 1)[1:] != counts.given).any():
-        return False
-    rows, n = counts.given.astype(np.float64), float(counts.n)
-    # The probability that n draws in these proportions fill the cells in just these numbers.
-    return bool(gammaln(n + 1) + np.sum(xlogy(rows, rows / n) - gammaln(rows + 1)) < math.log(_ACCIDENT))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 class Answer(Shareable):
     """A number with its interval: what results have in common that are not made of estimates."""
 
-    measure: str
     value: float
     low: float
     high: float
@@ -37,7 +36,7 @@ class Answer(Shareable):
 
     @property
     def _title(self) -> str:
-        return self.measure
+        return type(self).__name__.lower()
 
     @property
     def _ends(self) -> str:
@@ -52,7 +51,7 @@ class Answer(Shareable):
         """The value with its interval beside chance, as an Altair chart."""
         from faithscope.charts import estimates
 
-        return estimates([(self.measure, self)])
+        return estimates([(self._title, self)])
 
     def __str__(self) -> str:
         return in_lines(self._line, self.notes)

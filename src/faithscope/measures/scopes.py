@@ -7,7 +7,7 @@ import numpy as np
 
 from faithscope.agreements import Same, Spread, scaled
 from faithscope.counting.counted import Coverage
-from faithscope.counting.counts import Counts, count_rows
+from faithscope.counting.counts import Counts
 from faithscope.counting.cover import Asked
 from faithscope.counting.coverage import cover
 from faithscope.counting.layout import divided, sums
@@ -19,10 +19,10 @@ from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import agreement_interval, label_interval
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns, measured
+from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns
+from faithscope.measures.local import at_row as local_at_row
 from faithscope.measures.numbers.groups import (
     agreeing_by_cell,
-    deviation,
     disagree,
     distance,
     mean_agreement,
@@ -222,11 +222,7 @@ def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation:
         explanation = explanation._with(metric=sample.explanations.metric)
     scope = relation.scopes(explanation)
     covered = _masks(scope, sample, relation)[0]
-    predictions = sample.labels[covered].tolist()
-    spread = deviation(count_rows(sample)) if isinstance(sample.agreement, Spread) else 1.0
-    rows = np.ones(len(predictions), np.int64)
-    local = measured(sample.agreement, predictions, rows, prediction, spread, confidence)
-    return replace(local, measure="sufficiency", explanation=scope.describe(0), seen=sample.n)
+    return replace(local_at_row(sample, covered, scope, prediction, confidence), measure="sufficiency")
 
 
 def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> Bools:
