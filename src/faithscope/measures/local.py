@@ -350,13 +350,13 @@ def sample_until(
     alone = prediction is None and sample.n > 0
     if alone:
         names, place = sample.numbered_labels
-        prediction = names[np.bincount(place).argmax()]
+        prediction = names[int(np.bincount(place).argmax())]
     answer = at_row(sample, slice(None), target, prediction, confidence)
     answer = replace(answer, seen=seen, reached=sample.n >= wanted, wanted=wanted)
     if not alone:
         return answer
-    ends = label_interval(np.array([answer.agreeing]), np.array([sample.n]), confidence, commonest=True)
-    return replace(answer, **{name: float(end[0]) for name, end in zip(("low", "high"), ends, strict=True)})
+    low, high = label_interval(np.array([answer.agreeing]), np.array([sample.n]), confidence, commonest=True)
+    return replace(answer, low=float(low[0]), high=float(high[0]))
 
 
 def _single(explanation: Any) -> Explanations:

@@ -251,7 +251,7 @@ def _margins(units: IndependentUnits, shares: Floats, between: Floats, confidenc
 
 def side_by_side(
     given: Mapping[str, Any], X: Any = None, weights: Any = None, clusters: Any = None
-) -> tuple[Sample, dict[str, Explanations]]:
+) -> tuple[Sample, Mapping[str, Explanations]]:
     """Several explanations of each row, which a caller hands over by name, and the rows; a refusal says which.
 
     The sample has the first of them.

@@ -151,36 +151,6 @@ POPULATIONS = _populations()
 
 
 @dataclass(frozen=True)
-class Hub:
-    """Every explanation covers its own row and a hub that holds a share of all rows; labels of the hub vary.
-
-    Examples
-    --------
-    >>> from faithscope.testing import Hub
-    >>> Hub(share=0.1, ones=1.0).truth
-    1.0
-    """
-
-    share: float
-    ones: float  # chance of label 1 in the hub; all other rows have label 1
-
-    @property
-    def truth(self) -> float:
-        """Sufficiency: rows outside the hub are compared with the hub, rows of the hub with each other."""
-        return (1 - self.share) * self.ones + self.share * (self.ones**2 + (1 - self.ones) ** 2)
-
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
-        """Rows: their place (0: the hub), and their label."""
-        hub = rng.random(n) < self.share
-        return np.where(hub, 0.0, 1 + rng.random(n)), np.where(hub, rng.random(n) < self.ones, 1).astype(int)
-
-
-def covers(X: Floats, place: float) -> Bools:
-    """The hub's relation: an explanation covers its own place and the hub."""
-    return np.asarray((X[:, 0] == place) | (X[:, 0] == 0))
-
-
-@dataclass(frozen=True)
 class FittedLeaves:
     """Leaves of a decision tree that was fitted to predictions that are coin flips.
 
