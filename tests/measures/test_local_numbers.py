@@ -128,11 +128,6 @@ def test_no_scale_of_the_predictions_is_too_small_or_too_large(system, scale):
     ):
         pd.testing.assert_series_equal(one["consistency"], other["consistency"])
         pd.testing.assert_frame_equal(scale * one[columns], other[columns], rtol=1e-6, atol=0)
-    decoded, again = (
-        fs.OptimalDecoder().fit(system.keys, y, agreement=fs.Spread()).predict(system.keys)
-        for y in (numbers, scale * numbers)
-    )
-    assert decoded * scale == pytest.approx(again)
 
 
 def test_numbers_are_sampled_with_a_prediction_and_a_bound():

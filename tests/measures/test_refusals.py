@@ -37,10 +37,6 @@ def curve(predictions, *eps, **how):
     return fs.tolerance_curve(["a", "b"], predictions, *eps, **how)
 
 
-def decoder(numbers):
-    return fs.GibbsDecoder().fit(["a"] * len(numbers), numbers, agreement=fs.Close(1))
-
-
 def plan(explanations, **how):
     return fs.plan(fs.consistency(explanations, np.zeros(len(explanations))), **how)
 
