@@ -13,7 +13,6 @@ from faithscope.testing.populations import (
     equal,
     long_tail,
     mostly_pure,
-    one_explanation,
     two_labels,
     two_rates,
 )
