@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from harness import Line, ends, none
 from numpy.random import default_rng
-from systems import COVERED, GIVEN, FinitePopulation, mixed, sliding
+from systems import COVERED, GIVEN, FinitePopulation, mixed, one_explanation, sliding
 
 import faithscope as fs
 from faithscope import testing
@@ -29,11 +29,6 @@ warnings.filterwarnings("ignore", "interval='jackknife' is an old word", FutureW
 def mostly(cells):
     """Equally likely explanations of which most are nearly pure."""
     return testing.FinitePopulation(equal(cells), mostly_pure(cells))
-
-
-def one_explanation(*chances):
-    """One explanation, and these chances of labels."""
-    return testing.FinitePopulation(np.ones(1), np.array([chances]))
 
 
 def independent(n):

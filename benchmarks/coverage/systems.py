@@ -20,6 +20,11 @@ from faithscope.testing.populations import (
 RARE = 4.0  # a row of any label but the first counts so many times, where rows are weighted by label
 
 
+def one_explanation(*chances):
+    """One explanation, and these chances of labels."""
+    return testing.FinitePopulation(np.ones(1), np.array([chances]))
+
+
 @dataclass(frozen=True)
 class Hub:
     """Every explanation covers its own row and a hub that holds a share of all rows; labels of the hub vary."""
