@@ -3,9 +3,9 @@
     python benchmarks/planted_reasons.py             # half a minute; exits 1 if a measure ranks systems wrongly
     python benchmarks/planted_reasons.py --quick     # 200 rows per system instead of 1,000
 
-Intervals of 95% on one sample per system, each with the truth beside it: consistency by codebook, of the texts as given
-and with labels masked, and by template; sufficiency and necessity of the rules that state the same facts; the share of
-reasons that name a label; and the bound that `certify` gives for the texts.
+Intervals of 95% on one sample per system, each with the truth beside it: consistency by codebook, and of the texts as
+given and with labels masked; sufficiency and necessity of the rules that state the same facts; the share of reasons
+that name a label; and the bound that `certify` gives for the texts.
 """
 
 import sys
@@ -27,7 +27,6 @@ def intervals(system, rows):
         "codebook": (fs.consistency(*told, discretizer=system.codebook), truth.codebook),
         "text": (fs.consistency(*told), truth.text),
         "masked": (leak.masked, truth.masked_text),
-        "template": (fs.consistency(*told, discretizer=fs.Template()), truth.template),
         "sufficiency": (fs.sufficiency(*ruled), truth.sufficiency),
         "necessity": (fs.necessity(*ruled), truth.necessity),
         "share": (leak, truth.named),
@@ -68,7 +67,7 @@ def line(told):
     return f"{told.name:28}" + "".join(f"{cell:>20}" for cell in cells)
 
 
-COLUMNS = ("codebook", "text", "masked", "template", "sufficiency", "necessity", "share")
+COLUMNS = ("codebook", "text", "masked", "sufficiency", "necessity", "share")
 
 
 def wrong(told):

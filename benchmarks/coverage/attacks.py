@@ -15,15 +15,53 @@ from dataclasses import replace
 import numpy as np
 from harness import Line, ends, none
 from numpy.random import default_rng
-from systems import COVERED, GIVEN, FinitePopulation, mixed, sliding
+from systems import COVERED, GIVEN, FinitePopulation, mixed, one_explanation, sliding
 
 import faithscope as fs
 from faithscope import testing
 from faithscope.testing import FittedLeaves, word_lists, zero_vectors
-from faithscope.testing.populations import independent, long_tail, mostly_pure
+from faithscope.testing.populations import equal, long_tail, mostly_pure, two_labels, two_rates
 
 JACKKNIFE = {"interval": "jackknife"}  # pairs, as before weights and clusters were kept rows
 warnings.filterwarnings("ignore", "interval='jackknife' is an old word", FutureWarning)
+
+
+def mostly(cells):
+    """Equally likely explanations of which most are nearly pure."""
+    return testing.FinitePopulation(equal(cells), mostly_pure(cells))
+
+
+def independent(n):
+    """Populations of independent rows, by name."""
+    silent, doubled = "silence counted in full", "the variance of rare explanations counted twice"
+    missed, skewed = "disagreements that a sample missed", "the lower end, since contradictions are few"
+    made = {
+        "n/8 explanations": (doubled, mostly(n // 8)),
+        "n/5 explanations": (doubled, mostly(n // 5)),
+        "n/2 explanations": (silent, mostly(n // 2)),
+        "n explanations": (silent, mostly(n)),
+        "3n explanations": (silent, mostly(3 * n)),
+        "n/2 pure explanations": (silent, testing.FinitePopulation(equal(n // 2), two_labels(np.zeros(n // 2)))),
+        "long tail of 3,000": (silent, testing.FinitePopulation(long_tail(3000), mostly_pure(3000))),
+        "long tail, rare noisy": (missed, testing.FinitePopulation(long_tail(n), two_labels(np.linspace(0, 0.5, n)))),
+        "long tail, common noisy": (missed, testing.FinitePopulation(long_tail(n), two_labels(np.linspace(0.5, 0, n)))),
+        "rare pure, common noisy": (silent, two_rates(10, 0.3, n, 0.0)),
+        "rare noisy, common pure": (missed, two_rates(10, 0.0, n // 4, 0.5)),
+        "half never repeat": (silent, two_rates(10, 0.02, 100_000, 0.5)),
+        "20 explanations, 5% contradictions": (
+            skewed,
+            testing.FinitePopulation(equal(20), two_labels(np.full(20, 0.05))),
+        ),
+        **{
+            f"{few} contradictions expected": (skewed, one_explanation(1 - min(1, few / n), min(1, few / n)))
+            for few in (5, 10, 30)
+        },
+        **{
+            f"{labels} equal labels": ("the commonest label", one_explanation(*equal(labels)))
+            for labels in (2, 3, 20, 200)
+        },
+    }
+    return {name: replace(population, breaks=breaks) for name, (breaks, population) in made.items()}
 
 
 def both(before, after, truth):

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 from harness import Line, columns_of, ends, none, said
-from systems import COVERED, EQUAL_LABELS, EQUAL_LABELS_COVERED, GIVEN, HUBS, WITHIN, label_weights
+from systems import COVERED, EQUAL_LABELS, EQUAL_LABELS_COVERED, GIVEN, HUBS, WITHIN, Hub, covers, label_weights
 
 import faithscope as fs
 from faithscope.counting.coverage import cover
@@ -15,7 +15,6 @@ from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.measures.sufficiency import coverage_estimate
 from faithscope.relations import Applies
 from faithscope.sample import Sample
-from faithscope.testing.populations import Hub, covers
 
 THEOREM = "M̂, and its expectation by the theorem"
 

@@ -83,7 +83,8 @@ def reasons(system, n, rng):
     if not system.details:
         phrases, told = fs.CommonPhrases(8), (rows.reasons, rows.predictions)
         _, learned = fs.Sample.of(*told).settled(phrases)
-        answers["phrases"] = ends(fs.consistency(*told, discretizer=phrases), system.consistency_by(learned))
+        codes = learned(fs.Reasons([kind.text for kind in system._kinds])).group()[0].tolist()
+        answers["phrases"] = ends(fs.consistency(*told, discretizer=phrases), system._consistency(codes))
     return answers
 
 

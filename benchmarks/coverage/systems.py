@@ -10,16 +10,42 @@ from numpy.random import default_rng
 import faithscope as fs
 from faithscope import testing
 from faithscope.testing.populations import (
-    Hub,
     equal,
     long_tail,
     mostly_pure,
-    one_explanation,
     two_labels,
     two_rates,
 )
 
 RARE = 4.0  # a row of any label but the first counts so many times, where rows are weighted by label
+
+
+def one_explanation(*chances):
+    """One explanation, and these chances of labels."""
+    return testing.FinitePopulation(np.ones(1), np.array([chances]))
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Every explanation covers its own row and a hub that holds a share of all rows; labels of the hub vary."""
+
+    share: float
+    ones: float  # chance of label 1 in the hub; all other rows have label 1
+
+    @property
+    def truth(self):
+        """Sufficiency: rows outside the hub are compared with the hub, rows of the hub with each other."""
+        return (1 - self.share) * self.ones + self.share * (self.ones**2 + (1 - self.ones) ** 2)
+
+    def draw(self, n, rng):
+        """Rows: their place (0: the hub), and their label."""
+        hub = rng.random(n) < self.share
+        return np.where(hub, 0.0, 1 + rng.random(n)), np.where(hub, rng.random(n) < self.ones, 1).astype(int)
+
+
+def covers(X, place):
+    """The hub's relation: an explanation covers its own place and the hub."""
+    return (X[:, 0] == place) | (X[:, 0] == 0)
 
 
 @dataclass(frozen=True, eq=False)

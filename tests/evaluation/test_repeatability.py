@@ -86,9 +86,9 @@ BAD = {
     BadInput: [
         (lambda: asked(lime, runs=1), "runs=1: pass runs=2"),
         (lambda: fs.repeatability(lime), "X is missing"),
-        (lambda: fs.repeatability([X, X[:5]]), r"runs\[0\] has 60 rows and runs\[1\] has 5"),
-        (lambda: fs.repeatability([X[:5]] * 2, X), r"X has 60 rows and runs\[0\] has 5"),
-        (lambda: asked(lambda seed: lambda rows: rows[:5]), "X has 60 rows and explain.0. has 5"),
+        (lambda: fs.repeatability([X, X[:5]]), r"Runs\[0\] have 60 rows but runs\[1\] have 5"),
+        (lambda: fs.repeatability([X[:5]] * 2, X), r"X have 60 rows but runs\[0\] have 5"),
+        (lambda: asked(lambda seed: lambda rows: rows[:5]), "X have 60 rows but explain.0. have 5"),
         (lambda: fs.repeatability({"mon": FRAME, "tue": FRAME[::-1]}), r"runs\['tue'\].loc\[runs\['mon'\].index\]"),
         (lambda: fs.repeatability([FRAME[::-1]] * 2, FRAME), r"runs\[0\].loc\[X.index\]"),
         (lambda: fs.repeatability([X, X], runs=3), "runs=3, but 2 runs are given"),

@@ -242,7 +242,6 @@ CALLS = {
     "ExplainerAgreement.matrix": (AGREED.matrix, {"measure": "same"}),
     "ExplainerAgreement.pair": (AGREED.pair, {"a": "a", "b": "b"}),
     "ExplainerAgreement.plot": (AGREED.plot, {}),
-    "Direction.counterexamples": (fs.direction(PHI, lambda X: X[:, 0], TRAIN[:4]).counterexamples, {}),
     "Sample.settled": (evaluation().sample.settled, {"discretizer": None}),
     "Sample.discretized": (evaluation().sample.discretized, {"discretizer": None}),
     "sklearn.scorer": (sklearn.scorer, {"explainer": EX.TreePath}),

@@ -14,8 +14,7 @@ from faithscope.errors import BadInput, FaithscopeError, Incompatible, NotProven
 
 
 def _decoder(predictions=("x", "y")):
-    agreement = None if isinstance(predictions, tuple) else "spread"
-    return fs.OptimalDecoder().fit(["a", "b"], predictions, agreement=agreement)
+    return fs.OptimalDecoder().fit(["a", "b"], predictions)
 
 
 def nan_at(row, column, value=np.nan):
@@ -166,7 +165,10 @@ CALLS = by_error(
             ),
             (lambda: fs.sample_size("a", 0.1), "whole number of at least 1; got 'a'"),
             (lambda: _decoder().accuracy(["a"], ["x", "y"]), "1 rows but predictions have 2"),
-            (lambda: _decoder([1.0, 2.0]).accuracy(["a"], [1.0]), "Simulatability is of labels, and this decoder"),
+            (
+                lambda: fs.OptimalDecoder(fs.consistency(["a", "a"], [1.0, 2.5], agreement=fs.Close(1))),
+                "Decoders read labels of independent rows",
+            ),
             (lambda: fs.Prototypes(np.array([2**64 - 1], np.uint64)), "row 0 holds"),
             (lambda: fs.evaluate([0, 1], ["a", "a"], np.zeros((2, 1))).counterexamples(2.5), "got 2.5"),
             (lambda: fs.evaluate([0, 1], ["a", "a"], np.zeros((2, 1))).by([[1], [2]] * 2), "groups have 4"),

@@ -166,14 +166,12 @@ def test_a_feature_that_never_moves_the_output_is_a_tie():
     assert (slow.value, slow.tiny, slow.ties) == (None, 0.5, 0.5)
 
 
-def test_pairs_against_their_sign_are_shown():
+def test_flipped_signs_are_told_and_features_move_against_them():
     X = pd.DataFrame({"a": np.arange(20.0), "b": 0.0}, index=range(100, 120))
     found = fs.direction(np.column_stack([10 - np.arange(20.0), np.zeros(20)]), lambda rows: rows["a"].to_numpy(), X)
     assert found.flipped
     assert "drawn from the rows themselves" in str(found)
-    worst = found.counterexamples(1).iloc[0]
-    assert (worst["index"], worst["feature"], worst["value"]) in ((100, "a", 0.0), (119, "a", 19.0))
-    assert worst["move"] * worst["importance"] < 0
+    assert found.table()["move"].tolist()[0] < 0
 
 
 def test_what_cannot_be_redrawn_gets_one_sentence():

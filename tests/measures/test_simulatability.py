@@ -29,17 +29,10 @@ def test_the_rows_that_it_learned_from_are_told_in_any_order():
             assert same_rows(decoder.accuracy(LEAVES[rows], LABELS[rows])) == told
 
 
-def test_equal_counts_that_could_hardly_differ_are_not_told():
-    decoder = fs.OptimalDecoder().fit(["a"] * 50, ["yes"] * 50)
-    assert not same_rows(decoder.accuracy(["a"] * 50, ["yes"] * 50))
-
-
 def test_labels_that_were_never_learned_are_told_with_their_share():
     unknown = np.where((np.arange(500) >= 300) & (np.arange(500) < 330), "maybe", LABELS[:500])
     (note,) = accuracy(fs.GibbsDecoder(), LEAVES[:500], unknown).notes
-    assert (
-        note == "15.0% of rows are predicted a label that was never learned, such as 'maybe', which cannot be decoded"
-    )
+    assert note == "15.0% of rows are predicted a label that was never learned, such as 'maybe'"
 
 
 def test_labels_of_equal_numbers_are_the_same_whatever_their_type():

@@ -19,12 +19,26 @@ def measured(explanations, labels, word=None):
     return fs.consistency(explanations, labels, agreement=word).value
 
 
+def with_numbers(measure):
+    """The same measure of keys and labels as numbers: vectors, and codes in order of appearance."""
+
+    def numbered(values):
+        place = {}
+        return np.array([place.setdefault(value, len(place)) for value in np.asarray(values, object).tolist()])
+
+    def by_numbers(explanations, predictions):
+        vectors = explanations if isinstance(explanations, np.ndarray) else numbered(explanations)[:, None]
+        return measure(vectors.astype(float), numbered(predictions))
+
+    return by_numbers
+
+
 def ours(rules, X, predictions, word=None):
     return fs.sufficiency(fs.Rules.from_conditions(rules, features=["x"]), predictions, X, agreement=word).value
 
 
 def test_ours_passes_every_case():
-    vectors = check_consistency(measured, as_vectors=True)
+    vectors = check_consistency(with_numbers(measured))
     numbers = check_consistency(measured, NUMBER_CASES), check_sufficiency(ours, SCOPED_NUMBER_CASES)
     for conformance in (check_consistency(measured), vectors, check_sufficiency(ours), *numbers):
         assert conformance.conforms, str(conformance)
@@ -124,7 +138,7 @@ def test_each_case_catches_its_mistake():
         *((*each, False) for each in NUMBER_MISTAKES.items()),
     ]:
         cases = [case for case in (CASES if vectors else NUMBER_CASES) if case.name == name]
-        conformance = check_consistency(mistake, cases, as_vectors=vectors)
+        conformance = check_consistency(with_numbers(mistake) if vectors else mistake, cases)
         assert not conformance.conforms
         assert conformance.verdicts[0].answered is not None, "the mistake gives an answer"
         assert "FAIL" in str(conformance)

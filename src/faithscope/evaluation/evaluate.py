@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from faithscope.counting.counts import count_rows
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, called, function_of, refuse_swapped
@@ -184,13 +183,15 @@ def local(
     answer = question.read(asker.predictions(model, row, question))
     same_length(x=1, predictions=len(answer), explanations=len(explanation))
     prediction = answer.tolist()[0]
-    consistency = at_row(count_rows(sample), explanation, prediction, confidence=confidence)
+    alike = explanation.locate(sample.explanations) == 0
+    consistency = at_row(sample, alike, explanation, prediction, confidence)
     if not says_where(sample.explanations, relation):
         return consistency
     if isinstance(relation, Alike):
         known, here = (sample, explanation) if names_all(getattr(explanation, "form", "")) else (given, explained)
-        alike = replace(relation, X_train=X if relation.X_train is None else relation.X_train)
-        (sample, relation), explanation = known._scoped_by(alike), alike.about(here, row)
+        relation = replace(relation, X_train=X if relation.X_train is None else relation.X_train)
+        explanation = relation.about(here, row)
+        sample, relation = known._scoped_by(relation)
     chosen = to_relation(relation, sample.explanations)
     return replace(consistency, sufficiency=scopes.at_row(explanation, prediction, sample, chosen, confidence))
 

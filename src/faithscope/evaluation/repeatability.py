@@ -11,11 +11,11 @@ from faithscope.evaluation.asker import Asker, called, is_ready
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.foreign import adapted, library_of
 from faithscope.explanations import Explanations
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.labels import to_weights
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.repeatability import Repeatability, Runs, measure_repeatability, refuse_lengths
+from faithscope.measures.repeatability import Repeatability, measure_repeatability
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import to_clusters
@@ -118,8 +118,8 @@ def repeatability(
             if _is_ready(run) and not rows:
                 raise WrongType(f"explain({seed}) gave {type(run).__name__}, which is no explainer: {_MAKER}.")
             given = explanations[f"seed {seed}"] = explained(run, seed, f"explain({seed})", runs)
-            refuse_lengths({"X": rows_of(X), f"explain({seed})": len(given)})
-    return measure_repeatability(Runs.of(explanations, X, weights, clusters, chosen), chosen, confidence)
+            same_length(**{"X": rows_of(X), f"explain({seed})": len(given)})
+    return measure_repeatability(explanations, X, weights, clusters, chosen, confidence)
 
 
 def _is_ready(run: Any) -> bool:

@@ -172,8 +172,8 @@ class Evaluation(OfOneExplainer):
     def local(self) -> "pd.DataFrame":
         """One line per row: local consistency and sufficiency with exact intervals, and the counts behind them.
 
-        Of numbers, a local measure is the mean agreement with the other rows, ``mean`` is that of the others with the
-        explanation, ``residual`` the prediction less that mean, and ``spread`` that of all rows with the explanation.
+        Of numbers, a local measure is the mean agreement with the other rows with the explanation, and ``mean`` their
+        mean.
         Intervals hold whatever the numbers (Hoeffding's; exact for `Tolerance`); `Spread` has none, since squared
         distances have no bound.
 
@@ -194,7 +194,7 @@ class Evaluation(OfOneExplainer):
 
         The interval of the purity allows for the choice of the label, however many labels there are: it holds although
         the label is the commonest of these rows (``docs/intervals.md``). Of numbers, the table shows their mean,
-        spread, lowest, highest and largest gap, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared
+        spread, lowest and highest, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared
         distances for `Spread`.
         """
         counts, sample = self._counts(), self.sample
@@ -215,12 +215,11 @@ class Evaluation(OfOneExplainer):
 
         The interval of the precision holds for any label, like that of the purity in `table`: the label is the
         commonest of the rows that were given the explanation. ``recall`` is the share of the rows with that label that
-        the explanation covers, with an interval that holds for any label too. Of numbers, the table shows the mean,
-        spread, lowest and highest of the covered rows, the largest gap between a row given the explanation and a row
-        that it covers, and how much these agree. If the explainer claims a precision of its own, as `Anchors` and
-        `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says whether it lies within the
-        interval: "holds", "too high" or "too low". Of many explanations, a few intervals fail by chance. If rows are
-        clustered, intervals take each cluster for a single draw.
+        the explanation covers, with an interval that holds for any label too. Of numbers, the table shows how much
+        the rows given an explanation agree with the rows that it covers. If the explainer claims a precision of its
+        own, as `Anchors` and `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says
+        whether it lies within the interval: "holds", "too high" or "too low". Of many explanations, a few intervals
+        fail by chance. If rows are clustered, intervals take each cluster for a single draw.
         """
         return frame(scopes.per_scope(self._scoped(), self._ruled, self._relation, self.options.confidence, k))
 

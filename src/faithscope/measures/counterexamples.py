@@ -2,11 +2,12 @@
 
 import math
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Tolerance
+from faithscope.agreements import Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower
@@ -22,7 +23,7 @@ Space = tuple[Gower, list[Array]]  # a distance, and the columns that it compare
 
 _EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows
 _SOME = 2**21  # values of these rows, and values that are in memory at once
-_FAR = 128  # vectors at each end that are compared with each other
+_FAR = 256  # vectors that are compared with each other
 _WITHIN_CLUSTERS = 1000  # pairs of rows of one cluster that may be farther apart than those that are shown
 _NO_PAIRS = np.empty((0, 2), np.int64)
 
@@ -32,8 +33,8 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
 
     Explanations with most disagreement come first, and each gives one pair before any gives a second. Within an
     explanation the nearest rows come first (Gower distance on X, if the sample has X). If an explanation has very many
-    rows, those compared are every so many of them. Of numbers, the pairs with the largest gap come first instead
-    (`farthest_pairs`), and of equal gaps the nearest rows.
+    rows, those compared are every so many of them. Of numbers, the pairs with the largest gap come first instead, and
+    of equal gaps the nearest rows.
 
     If rows are clustered, both rows of a pair are of different clusters, and no other pairs are counted; of numbers,
     pairs are chosen and counted whatever their clusters.
@@ -56,11 +57,11 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     total = disagreement(counts) if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
-    space, choose = _space(sample.X), _farthest_rows if numbers else _nearest_rows
+    space = _space(sample.X)
     order = np.argsort(codes, kind="stable")
     first, last = (np.searchsorted(codes[order], worst, side) for side in ("left", "right"))
     quota = zip(first, last, share_out(available[worst], k), strict=True)
-    chosen = [choose(order[start:stop], sample, space, int(wanted)) for start, stop, wanted in quota]
+    chosen = [_worst_pairs(order[start:stop], sample, space, int(wanted)) for start, stop, wanted in quota]
     a, b = np.concatenate([_NO_PAIRS, *chosen]).T
     which = np.repeat(worst, list(map(len, chosen)))
     columns = {"row_a": a, "row_b": b, "prediction_a": shown(sample.labels[a]), "prediction_b": shown(sample.labels[b])}
@@ -72,10 +73,26 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     }
 
 
-def _nearest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Ints:
-    """Pairs of these rows that disagree, of different clusters: nearest first, or in order if there is no distance."""
-    labels, clusters = sample.numbered_labels[1], np.arange(sample.n) if sample.clusters is None else sample.clusters
-    often, found = np.bincount(labels[rows]).argmax(), _NO_PAIRS
+def _worst_pairs(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Ints:
+    """Pairs of these rows that disagree, of different clusters: of numbers the farthest first, and then the nearest."""
+    found, numbers = _NO_PAIRS, sample.agreement.of_numbers
+    blocks = _far_apart(rows, sample, wanted) if numbers else _unlike(rows, sample, space)
+    for pairs in blocks:
+        if sample.clusters is not None:
+            pairs = pairs[sample.clusters[pairs[:, 0]] != sample.clusters[pairs[:, 1]]]
+        found = np.concatenate([found, np.sort(pairs, axis=1)])
+        a, b = found.T
+        gaps = distance(sample.labels[a], sample.labels[b]) if numbers else np.zeros(len(found))
+        found = found[np.lexsort((b, a, _distance(space, a, b), -gaps))[:wanted]]
+        if space is None and len(found) == wanted:  # all are as near
+            break
+    return found
+
+
+def _unlike(rows: Ints, sample: Sample, space: Space | None) -> Iterator[Ints]:
+    """Pairs of these rows with different labels, in blocks; of very many rows, pairs of every so many of them."""
+    labels = sample.numbered_labels[1]
+    often = np.bincount(labels[rows]).argmax()
     common, rare = rows[labels[rows] == often], rows[labels[rows] != often]  # of which every pair has at least one
     columns = 0 if space is None else len(space[1])
     values = len(rare) * len(rows) * columns
@@ -86,65 +103,33 @@ def _nearest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) 
     for start in range(0, len(rare), block):
         part = rare[start : start + block]
         a, b = np.repeat(part, len(some)), np.tile(some, len(part))
-        kept = (labels[a] != labels[b]) & (clusters[a] != clusters[b])
-        kept &= (labels[b] == often) | (b > a)  # so that no pair comes twice
-        found = np.concatenate([found, np.sort(np.column_stack([a[kept], b[kept]]), axis=1)])
-        if space is not None:
-            found = found[np.lexsort((*found.T[::-1], _distance(space, *found.T)))]
-        found = found[:wanted]
-        if space is None and len(found) == wanted:
-            break
-    return found
+        kept = (labels[a] != labels[b]) & ((labels[b] == often) | (b > a))  # so that no pair comes twice
+        yield np.column_stack([a[kept], b[kept]])
 
 
-def _farthest_rows(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Ints:
-    """Pairs of these rows with the largest gaps, of equal gaps the nearest rows first.
+def _far_apart(rows: Ints, sample: Sample, wanted: int) -> Iterator[Ints]:
+    """Pairs of these rows that disagree, among them those that are farthest apart.
 
-    If rows are clustered, both are of different clusters, of which numbers at the ends of each are enough.
+    Of numbers this is exact: in the i-th lowest and the j-th highest of the p farthest pairs, i j is at most p. Of
+    clusters, the ends of each are enough, and a thousand pairs of one cluster may be farther apart than those that are
+    shown. Of more than 256 vectors those farthest from their mean are compared.
     """
-    if len(rows) < 2:  # of a sample that does not hold all rows
-        return _NO_PAIRS
-    many = 0
+    values, many = sample.labels, 0
     if sample.clusters is not None:
         whose = sample.clusters[rows]
         many = min(len(np.unique(whose)), _WITHIN_CLUSTERS)
-        if sample.labels.ndim == 1:
-            order = np.lexsort((sample.labels[rows], whose))
+        if values.ndim == 1:
+            order = np.lexsort((values[rows], whose))
             new = np.diff(whose[order], prepend=-1) != 0
             rows = np.sort(rows[order[new | np.append(new[1:], True)]])
-    pairs = np.sort(rows[farthest_pairs(sample.labels[rows], sample.agreement, wanted + many)], axis=1)
-    if sample.clusters is not None:
-        pairs = pairs[sample.clusters[pairs[:, 0]] != sample.clusters[pairs[:, 1]]]
-    a, b = pairs.T
-    gaps = distance(sample.labels[a], sample.labels[b])
-    return pairs[np.lexsort((b, a, _distance(space, a, b), -gaps))[:wanted]]
-
-
-def farthest_pairs(values: Array, agreement: Agreement, wanted: int) -> Ints:
-    """Positions of pairs that disagree: among them the `wanted` pairs that are farthest apart, (m, 2).
-
-    Of numbers this is exact: in the i-th lowest and the j-th highest of the p farthest pairs, i j is at most p. Of more
-    than 256 vectors, those farthest from the mean, and those farthest from the first of these, are compared with each
-    other, so that the largest gap is at least half of the largest there is.
-
-    Examples
-    --------
-    >>> from faithscope.agreements import Close
-    >>> farthest_pairs(np.array([1.0, 9.0, 4.0]), Close(1.0), 1).tolist()
-    [[0, 1]]
-    """
     if values.ndim == 1:
-        order, last = np.argsort(values, kind="stable"), len(values) - 1
-        ends = [(low, last - high) for low in range(min(wanted, last)) for high in range(wanted // (low + 1))]
+        order, last, most = rows[np.argsort(values[rows], kind="stable")], len(rows) - 1, wanted + many
+        ends = [(low, last - high) for low in range(min(most, last)) for high in range(most // (low + 1))]
         pairs = order[np.array([(low, high) for low, high in ends if low < high], np.int64).reshape(-1, 2)]
     else:
-        far = np.arange(len(values))
-        if len(values) > 2 * _FAR:
-            ends_of_mean = np.argsort(-distance(values, values.mean(axis=0)[None]), kind="stable")[:_FAR]
-            others = np.argsort(-distance(values, values[ends_of_mean[:1]]), kind="stable")[:_FAR]
-            far = np.union1d(ends_of_mean, others)
-        pairs = far[np.column_stack(np.triu_indices(len(far), 1))]
-    return pairs[disagree(agreement, values[pairs[:, 0]], values[pairs[:, 1]])]
+        far = np.argsort(-distance(values[rows], values[rows].mean(axis=0)[None]), kind="stable")[:_FAR]
+        pairs = rows[far[np.column_stack(np.triu_indices(len(far), 1))]]
+    yield pairs[disagree(sample.agreement, values[pairs[:, 0]], values[pairs[:, 1]])]
 
 
 def named_rows(sample: Sample, rows: Ints) -> dict[str, Any]:

@@ -1,13 +1,11 @@
 """Decoders guess the prediction from the explanation alone (paper, section 2.1); how well they do is simulatability."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from faithscope.counting.counts import Counts, count_rows, to_counts
 from faithscope.discretizers import Discretize, discretize
@@ -16,22 +14,19 @@ from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
-from faithscope.inputs.frames import frame
-from faithscope.measures.estimate import agreement, few_rows_decide
+from faithscope.measures.estimate import few_rows_decide
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.local import commonest_cells
 from faithscope.measures.means import Answer, mean_share
-from faithscope.measures.numbers.groups import NumberGroups, squared
 from faithscope.notes import TOO_HIGH
 from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
-_ACCIDENT = 0.25  # a probability above which equal counts may well be an accident
 _SAME_ROWS = (
     "these rows have the same explanations and predictions as those that the decoder learned from: if they are the "
     f"same rows, {TOO_HIGH}; decode rows that it has not seen"
@@ -88,18 +83,6 @@ class Simulatability(Answer):
     decoder: str
     measure: str = "simulatability"
 
-    _title = "simulatability"
-
-    def table(self) -> "pd.DataFrame":
-        """One line of numbers."""
-        return frame({name: [value] for name, value in self.to_dict().items() if name not in ("measure", "notes")})
-
-    def plot(self) -> Any:
-        """The accuracy with its interval beside chance, as an Altair chart."""
-        from faithscope.charts import estimates
-
-        return estimates([(self.decoder, self.to_dict())])
-
     def _sentences(self) -> Iterable[str]:
         told = "Explanations tell more of the predictions of new rows than a guess without them"
         if self.gain_high < 0:
@@ -110,17 +93,16 @@ class Simulatability(Answer):
 
     @property
     def _line(self) -> str:
-        ends = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         gain = f"{self.gain:+.3f} {in_brackets(self.gain_low, self.gain_high, signed=True)} over guessing"
         rows = f"n={self.n:,}, {self.unseen:.0%} unseen"
-        return f"simulatability {self.value:.3f}, {ends}; {gain} ({self.chance:.2f}); {rows}"
+        return f"simulatability {self.value:.3f}, {self._ends}; {gain} ({self.chance:.2f}); {rows}"
 
 
 @dataclass(frozen=True)
 class Decoder(ABC):
     """The base of decoders: ``Decoder(estimate.counts)``, or ``Decoder().fit(explanations, predictions)``.
 
-    Counts must be unweighted. Explanations that were never seen decode to None; numbers, to NaN.
+    Predictions must be labels, and counts unweighted. Explanations that were never seen decode to None.
     """
 
     counts: Counts = field(default_factory=Counts.zero)
@@ -131,36 +113,25 @@ class Decoder(ABC):
         if not isinstance(counts, Counts) or counts.n:
             counts = to_counts(counts, type(self).__name__)
         object.__setattr__(self, "counts", counts)
-        if not counts.plain:
+        if not counts.plain or counts.agreement.of_numbers:
             raise BadInput(
-                "Decoders read counts of independent rows, and these are weighted or clustered: count them without."
+                "Decoders read labels of independent rows, and these are weighted, clustered or numbers: count them "
+                "without; of numbers measure fs.consistency(agreement=fs.Spread())."
             )
 
-    def fit(self, explanations: Any, predictions: Any, *, agreement: Any = None) -> Self:
-        """A new decoder that has learned from these rows.
-
-        Parameters
-        ----------
-        agreement : Spread, Close, Tolerance or callable, optional
-            Any of them if predictions are numbers; by default they are labels.
-        """
-        sample, discretizer = Sample.of(explanations, predictions, agreement=agreement).settled(self.discretizer)
+    def fit(self, explanations: Any, predictions: Any) -> Self:
+        """A new decoder that has learned from these rows."""
+        sample, discretizer = Sample.of(explanations, predictions).settled(self.discretizer)
         return replace(self, counts=count_rows(sample.discretized(discretizer)), discretizer=discretizer)
 
     def predict(self, explanations: Any) -> Array:
-        """The decoded prediction of each row; None, or NaN for numbers, if its explanation was never seen.
-
-        Returns
-        -------
-        (n,) array of objects; of numbers (n,) floats, or (n, k) for vectors
-        """
+        """The decoded label of each row, (n,) objects; None if its explanation was never seen."""
         wanted, counts = as_explanations(explanations), self.counts
-        numbers = counts.agreement.of_numbers
-        names = np.asarray(counts.labels, np.float64) if numbers else to_objects(list(counts.labels))
-        decoded = np.full((len(wanted), *names.shape[1:]), np.nan if numbers else None, names.dtype)
+        decoded = np.full(len(wanted), None, object)
         if counts.n and len(wanted):
             place = counts.explanations.locate(discretize(wanted, self.discretizer))
-            decoded[place >= 0] = self._decode(place[place >= 0], names)
+            cells = self._decode(place[place >= 0])
+            decoded[place >= 0] = to_objects(list(counts.labels))[counts.label[cells]]
         return decoded
 
     def accuracy(
@@ -175,7 +146,7 @@ class Decoder(ABC):
         """How well this decoder does on new rows: what somebody who knows the explanation alone could predict.
 
         The rows must not be those that it was fitted on; a note tells if they look like them. Explanations that were
-        never seen count as decoded wrongly. Predictions must be labels.
+        never seen count as decoded wrongly.
 
         Parameters
         ----------
@@ -203,11 +174,6 @@ class Decoder(ABC):
         self._check_rows()
         check_confidence(confidence)
         counts = self.counts
-        if counts.agreement.of_numbers:
-            raise BadInput(
-                "Simulatability is of labels, and this decoder learned numbers: fs.consistency(explanations, "
-                "predictions, agreement=fs.Spread()) of the new rows tells how much of their variance they tell."
-            )
         sample = Sample.of(explanations, predictions, None, weights, None, clusters).counted().evenly()
         labels = sample.labels
         codes = counts.explanations.locate(discretize(sample.explanations, self.discretizer))
@@ -220,13 +186,12 @@ class Decoder(ABC):
         chance, gain = units.mean(guessed), units.mean(agreeing - guessed)
         share, exact = mean_share(agreeing, units, confidence, exact=self._one_answer)
         paired = units.margins(agreeing - guessed, confidence, span=2.0)
-        notes = [*sample.all_notes, *([_SAME_ROWS] if _are_learned(counts, cells) else [])]
+        notes = list(sample.all_notes)
+        if np.array_equal(np.bincount(cells + 1, minlength=len(counts.given) + 1), [0, *counts.given]):
+            notes.append(_SAME_ROWS)
         if strange:
             label = labels[known < 0].tolist()[0]
-            notes.append(
-                f"{strange:.1%} of rows are predicted a label that was never learned, such as {label!r}, which cannot "
-                "be decoded"
-            )
+            notes.append(f"{strange:.1%} of rows are predicted a label that was never learned, such as {label!r}")
         if not exact:
             notes += few_rows_decide(units.margins(agreeing, confidence))
         return Simulatability(
@@ -244,7 +209,7 @@ class Decoder(ABC):
             notes=tuple(dict.fromkeys(notes)),
         )
 
-    _one_answer: ClassVar[bool]  # whether an explanation is always decoded alike; of numbers, to their mean
+    _one_answer: ClassVar[bool]  # whether an explanation is always decoded alike
 
     @property
     @abstractmethod
@@ -252,8 +217,8 @@ class Decoder(ABC):
         """How often each cell's explanation is expected to be decoded to the cell's label, from 0 to 1."""
 
     @abstractmethod
-    def _decode(self, explanation: Ints, names: Array) -> Array:
-        """What each explanation decodes to, from the different predictions."""
+    def _decode(self, explanation: Ints) -> Ints:
+        """The cell of what each explanation decodes to."""
 
     def _agreeing(self, cells: Ints) -> Floats:
         """How often what is decoded is expected to be the label of each cell, from 0 to 1; never, if there is none."""
@@ -261,13 +226,9 @@ class Decoder(ABC):
 
     @property
     def error(self) -> float:
-        """Share of the sample's own rows decoded wrongly; of numbers, the mean squared error."""
+        """Share of the sample's own rows decoded wrongly."""
         self._check_rows()
-        if not self.counts.agreement.of_numbers:
-            return float(1 - self.counts.given @ self._votes / self.counts.n)
-        groups = NumberGroups.of_counts(self.counts)
-        squares = groups.squares.sum() * (1.0 if self._one_answer else 2.0) / self.counts.n
-        return float(squared(squares, groups.unit))
+        return float(1 - self.counts.given @ self._votes / self.counts.n)
 
     def _check_rows(self) -> None:
         if self.counts.n == 0:
@@ -278,9 +239,7 @@ class Decoder(ABC):
 class GibbsDecoder(Decoder):
     """Draws a label as often as the explanation was seen with it; `seed` and the order of rows determine the draws.
 
-    Consistency is its accuracy: ``m = 1 - E_G``, in the sample ``E_G = 1 - Σ n_{πy}² / (n N_π)``. Of numbers it draws
-    the prediction of a row with the explanation, and its mean squared error in the sample is exactly twice the optimal
-    decoder's.
+    Consistency is its accuracy: ``m = 1 - E_G``, in the sample ``E_G = 1 - Σ n_{πy}² / (n N_π)``.
 
     Examples
     --------
@@ -299,19 +258,11 @@ class GibbsDecoder(Decoder):
     def _votes(self) -> Floats:
         return np.asarray(self.counts.given / self.counts.rows_given[self.counts.explanation])
 
-    def _decode(self, explanation: Ints, names: Array) -> Array:
+    def _decode(self, explanation: Ints) -> Ints:
         given, first = self.counts.given, np.searchsorted(self.counts.explanation, explanation)
         drawn = np.random.default_rng(check_whole(self.seed, "seed", 0)).random(len(explanation))
         drawn, upto = np.floor(drawn * self.counts.rows_given[explanation]).astype(np.int64), np.cumsum(given)
-        return names[self.counts.label[np.searchsorted(upto, upto[first] - given[first] + drawn, side="right")]]
-
-    @property
-    def leave_one_out_error(self) -> float:
-        """The error if no row takes part in its own decoding: the estimate of E_G, ``1 - M̂``."""
-        self._check_rows()
-        if self.counts.agreement.of_numbers:
-            raise BadInput("Only labels are decoded with each row left out: measure fs.consistency of numbers.")
-        return 1 - agreement(self.counts.profile())
+        return np.searchsorted(upto, upto[first] - given[first] + drawn, side="right")
 
 
 @dataclass(frozen=True)
@@ -319,16 +270,12 @@ class OptimalDecoder(Decoder):
     """Answers the label that was seen most often with the explanation; of several such labels, the first in order.
 
     Its error, in the sample ``E_O = 1 - Σ_π max_y n_{πy} / n``, relates to the Gibbs decoder's by ``E_O ≤ E_G ≤ 2 E_O``
-    (the paper's Claim 1). Of numbers it answers the mean of the explanation's rows, and ``E_G = 2 E_O`` with squared
-    errors.
+    (the paper's Claim 1).
 
     Examples
     --------
     >>> OptimalDecoder().fit(["a", "a", "a", "b"], [0, 0, 1, 1]).error
     0.25
-    >>> decoder = OptimalDecoder().fit(["a", "a", "b", "b"], [1.0, 3.0, 8.0, 8.0], agreement="spread")
-    >>> decoder.predict(["a", "b", "c"]).tolist(), decoder.error
-    ([2.0, 8.0, nan], 0.5)
     """
 
     _one_answer = True
@@ -337,16 +284,5 @@ class OptimalDecoder(Decoder):
     def _votes(self) -> Floats:
         return np.bincount(commonest_cells(self.counts), minlength=len(self.counts.given)).astype(np.float64)
 
-    def _decode(self, explanation: Ints, names: Array) -> Array:
-        if not self.counts.agreement.of_numbers:
-            return names[self.counts.label[commonest_cells(self.counts)[explanation]]]
-        return NumberGroups.of_counts(self.counts).mean[explanation].reshape(-1, *names.shape[1:])
-
-
-def _are_learned(counts: Counts, cells: Ints) -> bool:
-    """Whether new rows fill the cells just as the learned rows do, which as many other rows would not by accident."""
-    if len(cells) != counts.n or (np.bincount(cells + 1, minlength=len(counts.given) + 1)[1:] != counts.given).any():
-        return False
-    rows, n = counts.given.astype(np.float64), float(counts.n)
-    # The probability that n draws in these proportions fill the cells in just these numbers.
-    return bool(gammaln(n + 1) + np.sum(xlogy(rows, rows / n) - gammaln(rows + 1)) < math.log(_ACCIDENT))
+    def _decode(self, explanation: Ints) -> Ints:
+        return commonest_cells(self.counts)[explanation]

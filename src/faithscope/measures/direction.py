@@ -20,12 +20,10 @@ from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_share, check_whole, is_real, same_length
-from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
 from faithscope.inputs.models import Model, noting, of_both_classes, owner_of, rows_of_its_own, to_outputs
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.counterexamples import named_rows
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
 from faithscope.measures.means import Answer
 from faithscope.measures.named_features import NamedFeatures, named_features
@@ -35,7 +33,7 @@ from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product
 from faithscope.readers import as_explanations
 from faithscope.readers.wanted import ClassIndex, Wanted
-from faithscope.rounding import down, in_brackets, told_share, up
+from faithscope.rounding import in_brackets, told_share
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
@@ -101,7 +99,7 @@ class Direction(Answer):
     k: int
     output: str
     population: str
-    _moved: "_Moved" = field(repr=False, compare=False)
+    _features: list[dict[str, Any]] = field(repr=False, compare=False)  # the lines of the table
     chance: float = 0.5
 
     measure: ClassVar[str] = "direction"
@@ -126,52 +124,19 @@ class Direction(Answer):
         """
         import pandas as pd
 
-        return pd.DataFrame(self._lines)
-
-    @property
-    def _lines(self) -> list[dict[str, Any]]:
-        """One line per column that is named, the most often named first."""
-        moved = self._moved
-        columns, pairs = np.unique(moved.column, return_counts=True)
-        return [
-            {"feature": moved.source.names[column], **moved.line(moved.column == column, self.confidence)}
-            for column in columns[np.argsort(-pairs, kind="stable")].tolist()
-        ]
-
-    def counterexamples(self, k: int = 10) -> "pd.DataFrame":
-        """Up to k pairs whose redrawing moves the output most against the sign.
-
-        ``row`` is the position among the rows handed over, ``index`` their label, ``feature`` and ``value`` what was
-        redrawn, ``importance`` what the explanation says, and ``move`` the output less its mean over other values.
-        """
-        most, moved = check_whole(k, "k, the number of pairs,"), self._moved
-        wrong = np.flatnonzero(moved.clear & (moved.signed < 0))
-        wrong = wrong[np.argsort(moved.signed[wrong], kind="stable")][:most]
-        rows, column, source = moved.rows[wrong], moved.column[wrong], moved.source
-        columns = named_rows(moved.sample, rows) | {
-            "feature": [source.names[j] for j in column],
-            "value": [source.columns[j][source.train + row] for row, j in zip(rows, column, strict=True)],
-            "importance": moved.sample.explanations.values[rows, moved.features[wrong]],  # type: ignore[attr-defined]
-            "move": moved.moves[wrong],
-        }
-        return frame(columns)
+        return pd.DataFrame(self._features)
 
     def plot(self) -> Any:
         """Every feature with its interval and chance, as an Altair chart."""
         from faithscope.charts import estimates
 
         told = {"measure": self.measure, "chance": self.chance, "n": self.n}
-        known = [(line["feature"], line | told) for line in self._lines if line["value"] is not None]
-        if not known:
-            raise BadInput("No named feature moves the output, so there is nothing to draw.")
-        return estimates(known)
+        return estimates([(line["feature"], line | told) for line in self._features if line["value"] is not None])
 
     _written = (
         *("measure", "value", "low", "high", "chance", "right", "wrong", "tiny", "ties", "pairs", "n", "clusters", "k"),
         *("output", "population", "confidence", "flipped", "notes"),
     )
-
-    _title = "direction"
 
     @property
     def _line(self) -> str:
@@ -185,54 +150,16 @@ class Direction(Answer):
             False: f"signs are flipped for {visible(self.output)}",
             None: f"signs may be tossed for {visible(self.output)}",
         }
-        interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
-        told = f"direction {told_share(self.value)}, {interval}, chance {self.chance:.2f}"
+        told = f"direction {told_share(self.value)}, {self._ends}, chance {self.chance:.2f}"
         return f"{told}; {words[self.above_chance]}; {rest}"
 
     def _tables(self) -> Iterable[Table]:
         lines = []
-        for line in self._lines:
-            value, shares = line["value"], (f"{line[name]:.1%}" for name in ("right", "wrong", "tiny", "ties"))
-            share = ("–", "–") if value is None else (f"{value:.3f}", f"{down(line['low'])}–{up(line['high'])}")
-            lines.append((visible(line["feature"]), f"{line['pairs']:,}", *share, *shares))
-        columns = ("feature", "named", "direction", "interval", "right", "wrong", "tiny", "no move")
+        for line in self._features:
+            share = "–" if line["value"] is None else f"{line['value']:.3f} {in_brackets(line['low'], line['high'], 3)}"
+            lines.append((visible(line["feature"]), f"{line['pairs']:,}", share, f"{line['tiny'] + line['ties']:.1%}"))
         below = f"{self.output}; {100 * self.confidence:g}% intervals over rows, each by itself"
-        return [Table(columns, tuple(lines), 1, caption=below)]
-
-
-@dataclass(frozen=True, eq=False)
-class _Moved:
-    """Pairs of a row and a feature, how far redrawing each moves the output, and whether that is told from 0."""
-
-    rows: Ints
-    features: Ints  # of the importances
-    column: Ints  # of X
-    moves: Floats
-    signed: Floats  # the moves in the direction of the sign
-    clear: Bools
-    ties: Bools
-    units: IndependentUnits
-    sample: Sample
-    source: SourceRows
-
-    def line(self, of: Bools, confidence: float) -> dict[str, Any]:
-        """How many pairs these are, how they move, the share of right ones among those that move, and the mean move.
-
-        The interval is over units; there is none if no pair moves.
-        """
-        weight, up = self.units.weight[self.rows] * of, self.signed > 0
-        kinds: dict[str, Any] = {"right": self.clear & up, "wrong": self.clear & ~up, "tiny": ~self.clear & ~self.ties}
-        shares = (kinds | {"ties": self.ties, "move": self.signed}).items()
-        line = {"pairs": int(of.sum())} | {name: float(weight @ each / weight.sum()) for name, each in shares}
-        sides = (sums(self.rows, 1.0 * of * each, self.sample.n) for each in (kinds["right"], self.clear))
-        part, whole = map(self.units.sums, sides)
-        if not whole.any():
-            return line | dict.fromkeys(("value", "low", "high"))
-        value, apart = float(part.sum() / whole.sum()), self.units.without_each(part, whole)
-        known = None if apart is None else LeftOutDeviations(apart, apart)
-        good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
-        margin = margins(known, good, confidence, lean=0.0).below
-        return line | {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
+        return [Table(("feature", "named", "direction", "no move"), tuple(lines), 1, caption=below)]
 
 
 @in_memory("measure fewer rows, or fewer draws, fs.Perturbed(X_train, draws=20)")
@@ -337,15 +264,35 @@ def direction(
     moves, noise, largest = _moves(ask, source, chosen.draws, named.rows, column, output, own)
     ties = largest <= _EQUAL * scale
     clear = ~ties & (np.abs(moves) > np.maximum(tiny * scale, _DOUBTED * noise))
-    units = IndependentUnits.of(sample)
-    moved = _Moved(named.rows, named.features, column, moves, moves * named.signs, clear, ties, units, sample, source)
-    everything = moved.line(np.ones(len(moves), bool), confidence)
-    del everything["move"]
+    units, signed = IndependentUnits.of(sample), moves * named.signs
+    weight, right = units.weight[named.rows], clear & (signed > 0)
+    kinds = {"right": right, "wrong": clear & ~right, "tiny": ~clear & ~ties, "ties": ties}
+
+    def line(of: Bools) -> dict[str, Any]:
+        """How many pairs these are, how they move, and the share of right ones among those that move, if any does."""
+        told = {"pairs": int(of.sum())} | {
+            name: float(weight @ (of & each) / (weight @ of)) for name, each in kinds.items()
+        }
+        part, whole = (units.sums(sums(named.rows, 1.0 * (of & each), sample.n)) for each in (right, clear))
+        if not whole.any():
+            return told | dict.fromkeys(("value", "low", "high"))
+        value, apart = float(part.sum() / whole.sum()), units.without_each(part, whole)
+        known = None if apart is None else LeftOutDeviations(apart, apart)
+        good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
+        margin = margins(known, good, confidence, lean=0.0).below
+        return told | {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
+
+    features = []
+    columns, pairs = np.unique(column, return_counts=True)
+    for one in columns[np.argsort(-pairs, kind="stable")].tolist():  # the most often named first
+        of = column == one
+        move = float(weight @ (signed * of) / (weight @ of))
+        features.append({"feature": source.names[one], **line(of), "move": move})
     notes = sample.all_notes
     if population is None:
         notes = (*notes, "other values were drawn from the rows themselves: pass population=fs.Perturbed(X_train)")
     return Direction(
-        **everything,
+        **line(np.ones(len(moves), bool)),
         n=sample.n,
         clusters=None if sample.clusters is None else len(units.mass),
         k=int(named.sizes.max()),
@@ -353,7 +300,7 @@ def direction(
         population=repr(chosen),
         confidence=float(confidence),
         notes=notes,
-        _moved=moved,
+        _features=features,
     )
 
 
@@ -366,17 +313,13 @@ def _outputs(model: Any, source: SourceRows) -> tuple[Ask, Floats, list[str] | N
     If they are probabilities, also the labels that the model says, which may be none; else None.
     """
     owner = owner_of(model) if Model(model).kind == "classifier" else model
-    numbers, has_chances = Model(model).kind == "regressor", callable(getattr(owner, "predict_proba", None))
-    if Model(owner).kind == "classifier" and not has_chances:
+    kind, has_chances = Model(owner).kind, callable(getattr(owner, "predict_proba", None))
+    chances = has_chances and kind != "regressor"
+    function = Model(owner).find("probabilities" if chances else "numbers")
+    if function is None or (kind == "classifier" and not chances):
         raise WrongType(
-            f"{type(owner).__name__} has no predict_proba, and its labels do not move by degrees: pass a function of "
-            "its outputs, such as model.decision_function."
-        )
-    function = Model(owner).find("probabilities" if has_chances and not numbers else "numbers")
-    if function is None:
-        raise WrongType(
-            "direction asks the model about rows in which it redraws a feature: pass the model itself, or a function "
-            f"from rows to probabilities; got {type(model).__name__}."
+            f"direction asks for outputs of rows in which a feature is redrawn, and {type(owner).__name__} has no "
+            "predict_proba: pass the model itself, or a function from rows to probabilities or numbers."
         )
 
     def ask(rows: Any) -> Floats:
@@ -389,7 +332,7 @@ def _outputs(model: Any, source: SourceRows) -> tuple[Ask, Floats, list[str] | N
 
     every = np.arange(source.train, len(source.columns[0]))
     own = ask(source.rows(np.repeat(every[:, None], len(source.names), axis=1)))
-    if numbers or (own < -_EQUAL).any() or (own > 1 + _EQUAL).any():
+    if kind == "regressor" or (own < -_EQUAL).any() or (own > 1 + _EQUAL).any():
         return ask, own, None
     classes = Model(owner).classes
     labels = [] if classes is None or np.ndim(classes) != 1 else list(map(str, classes))
@@ -434,8 +377,6 @@ def _targets(
             raise BadInput(f"Importances are of {len(order)} classes, and the model has {many}: explain all of them.")
         return column, np.array([order[title] for title in of_classes])[named.features], "the output of each class"
     if class_index == "predicted" or (class_index is None and OWN_CLASSES in given.remarks):
-        if many == 1:
-            raise BadInput("The model gives one number per row, so no class is predicted: explain that number.")
         return column, own.argmax(axis=1)[named.rows], "the output of the predicted class"
     if class_index is None and given.label is not None and labels:
         if given.label not in labels:
@@ -445,13 +386,11 @@ def _targets(
             )
         class_index = labels.index(given.label)
     output = many - 1 if class_index is None and many <= 2 else class_index
-    if output is None:
+    if output is None or output >= many:
         raise BadInput(
-            f"The model has {many} outputs, and nothing says of which the importances speak: pass class_index=0, ..., "
-            f"class_index={many - 1}, or class_index='predicted'."
+            f"The model has {many} outputs, and nothing says of which the importances speak: pass class_index=, a "
+            f"number from 0 to {many - 1} or 'predicted'."
         )
-    if output >= many:
-        raise BadInput(f"class_index must be from 0 to {many - 1}, an output of the model; got {class_index!r}.")
     told = "the model's number" if many == 1 else f"output {output}"
     if labels is not None:
         told = f"the probability of {labels[output]!r}" if labels else f"the probability of class {output}"

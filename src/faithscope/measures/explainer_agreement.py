@@ -29,14 +29,13 @@ from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Ints
-from faithscope.inputs.checks import by_name, check_share, check_whole, check_word, same_length, text_names
+from faithscope.inputs.checks import by_name, check_share, check_whole, check_word, text_names
 from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.margins import Deviations, IndependentUnits, Share, check_confidence
 from faithscope.measures.means import by_chance, mean_share
 from faithscope.measures.named_features import NamedFeatures, matched, named_features, shared, shared_elsewhere
-from faithscope.measures.repeatability import in_the_form_of, read
+from faithscope.measures.repeatability import counted, in_the_form_of, side_by_side
 from faithscope.measures.telling import in_clusters
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
@@ -53,6 +52,7 @@ Named = Mapping[str, Explanations]
 
 _USUAL = SignOfTop(5)  # of importances, and as many features they name
 _KEEPING = SignOfTop | TopFeatures | TopRegions | ReasonCodes  # discretizers that keep k features
+_ALONE = "Agreement takes at least two explainers; got {}."
 _CERTAIN = 1 - 1e-12  # chance from which on nothing is left to exceed it
 _WORDS = {
     "same": "share of rows on which both say the same",
@@ -284,27 +284,27 @@ def explainer_agreement(
             "explainer_agreement takes explanations by name, such as {'shap': values, 'lime': weights}; got "
             f"{type(explanations).__name__}."
         )
-    raw = {name: read(f"Explanations of {visible(name)!r}", given) for name, given in text_names(explanations).items()}
-    _refuse_alone(raw)
-    labels = {f"explanations of {visible(name)}": each for name, each in raw.items()}
-    same_length(**{name: len(each) for name, each in labels.items()})
-    rows = Sample.checked(next(iter(raw.values())), None, None, weights, clusters)
-    return measure_agreement(rows.noting(same_rows(**labels)), raw, discretizer, k, confidence)
+    named = text_names(explanations)
+    if len(named) < 2:
+        raise BadInput(_ALONE.format(len(named)))
+    rows, given = side_by_side(
+        {f"explanations of {visible(name)!r}": each for name, each in named.items()}, None, weights, clusters
+    )
+    raw = dict(zip(named, given.values(), strict=True))
+    return measure_agreement(rows, raw, discretizer, k, confidence)
 
 
 def measure_agreement(
     rows: Sample, raw: Named, discretizer: Any, k: int | None, confidence: float
 ) -> ExplainerAgreement:
     """The agreement of every two explainers on the rows of a sample, whose notes are told."""
-    _refuse_alone(raw)
-    counted = rows.counted()
-    if counted is not rows:
-        raw = {name: each.take(np.flatnonzero(rows.weight)) for name, each in raw.items()}
-    counted, given, chosen = _at_granularity(counted, raw, discretizer)
+    if len(raw) < 2:
+        raise BadInput(_ALONE.format(len(raw)))
+    rows, given, chosen = _at_granularity(*counted(rows, raw), discretizer)
     kept = [[0, *(step.k for step in steps(each) if isinstance(step, _KEEPING))][-1] for each in chosen.values()]
     k = check_whole(max(kept) or _USUAL.k if k is None else k, "k, the number of features that importances name,")
     check_share(confidence, "confidence")
-    units = IndependentUnits.of(counted)
+    units = IndependentUnits.of(rows)
     explainers = [_Compared.of(name, given[name], chosen[name], k) for name in raw]
     pairs = tuple(_pair(*both, units, confidence) for both in combinations(explainers, 2))
     if all(pair.same is None and pair.feature_agreement is None for pair in pairs):
@@ -314,21 +314,16 @@ def measure_agreement(
     if width <= k:
         features = several(width, "feature", "features")
         told = f"k={k} names all of {features} that are not 0, so feature agreement says little: pass a smaller k"
-        counted = counted.noting((told,))
+        rows = rows.noting((told,))
     return ExplainerAgreement(
         explainers={name: repr(Original() if each is None else each) for name, each in chosen.items()},
         pairs=pairs,
-        n=counted.n,
-        clusters=None if counted.clusters is None else len(units.mass),
+        n=rows.n,
+        clusters=None if rows.clusters is None else len(units.mass),
         k=k,
         confidence=float(confidence),
-        notes=counted.notes,
+        notes=rows.notes,
     )
-
-
-def _refuse_alone(raw: Named) -> None:
-    if len(raw) < 2:
-        raise BadInput(f"Agreement takes at least two explainers; got {len(raw)}.")
 
 
 class _Compared(NamedTuple):

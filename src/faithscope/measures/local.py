@@ -8,7 +8,7 @@ import numpy as np
 
 from faithscope.agreements import Agreement, Same, Spread, to_agreement
 from faithscope.counting.clusters import Kinds
-from faithscope.counting.counts import Counts, count_rows
+from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided
 from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, NotProven, WrongType
@@ -55,8 +55,7 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     -------
     dict of columns
         ``N_pi`` and ``N_pi_y`` count the row itself; ``consistency`` is NaN if no other row has its explanation. Of
-        numbers it is the mean agreement with the others, ``residual`` is the prediction less the ``mean`` of the others
-        (of vectors, the distance), and ``spread`` that of all rows with the explanation.
+        numbers it is the mean agreement with the others, of which ``mean`` is the mean.
     """
     codes, cells = counts.locate(sample.explanations, sample.labels)
     total, same = counts.per_explanation[codes], agreeing_by_cell(counts)[cells]
@@ -67,11 +66,7 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}
     if not counts.agreement.of_numbers:
         return columns | {"N_pi_y": same}
-    groups = NumberGroups.of_counts(counts)
-    residual = groups.residual[cells]
-    mean = sample.labels.reshape(residual.shape) - residual
-    residual = residual[:, 0] if residual.shape[1] == 1 else distance(residual, np.zeros_like(residual))
-    return columns | {"mean": shown(mean), "spread": groups.spread[codes], "residual": residual}
+    return columns | {"mean": shown(NumberGroups.of_counts(counts).mean_of_others[cells])}
 
 
 def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> dict[str, Any]:
@@ -114,9 +109,8 @@ def per_explanation(
         ``n`` is the number of its rows, and ``consistency`` the mean agreement of two of its rows (NaN for a single
         row). Of labels, ``label`` is the commonest prediction, ``purity`` its share with an interval that allows for
         the choice of the label (`label_interval`), and ``disagreeing_pairs`` the pairs of rows with different
-        predictions. Of numbers, ``mean``, ``spread`` (the standard deviation), ``lowest``, ``highest``, ``largest_gap``
-        (between two rows; of vectors, at most that), and ``disagreement``. If rows are clustered, ``consistency`` is
-        that of rows of different clusters.
+        predictions. Of numbers, ``mean``, ``spread`` (the standard deviation), ``lowest`` and ``highest`` (not of
+        vectors), and ``disagreement``. If rows are clustered, ``consistency`` is that of rows of different clusters.
     """
     rows = counts.per_explanation
     every = rows * (rows - 1)
@@ -125,8 +119,11 @@ def per_explanation(
         share = divided(2 * apart, every, np.nan)
         if isinstance(counts.agreement, Spread):
             share = (groups.spread / deviation(counts)) ** 2
-        columns = {"n": rows, **spread_columns(groups), "largest_gap": groups.largest_gap, "consistency": 1 - share}
-        return listed(counts, columns | {"disagreement": apart}, ("disagreement", "n"), k)
+        columns = {"n": rows, "mean": shown(groups.mean), "spread": groups.spread}
+        if groups.values.shape[1] == 1:
+            columns |= dict(zip(("lowest", "highest"), (ends[:, 0] for ends in groups.extremes), strict=True))
+        columns |= {"consistency": 1 - share, "disagreement": apart}
+        return listed(counts, columns, ("disagreement", "n"), k)
     top, pairs = commonest_cells(counts), disagreeing_pairs(counts)
     most = counts.given[top]
     together = None if clustered is None else clustered.together
@@ -156,15 +153,6 @@ def commonest_cells(counts: Counts) -> Ints:
     """The cell of the commonest label of the rows given each explanation; of several such labels, the first."""
     order = np.lexsort((-counts.given, counts.explanation))
     return order[np.searchsorted(counts.explanation, np.arange(counts.distinct))]
-
-
-def spread_columns(groups: NumberGroups) -> dict[str, Any]:
-    """The mean and the standard deviation of each group, and of numbers the lowest and the highest."""
-    columns = {"mean": shown(groups.mean), "spread": groups.spread}
-    if groups.values.shape[1] > 1:
-        return columns
-    low, high = groups.extremes
-    return columns | {"lowest": low[:, 0], "highest": high[:, 0]}
 
 
 @dataclass(frozen=True, repr=False)
@@ -252,49 +240,41 @@ class Local(Shareable):
         return "\n".join(in_lines(each._line) for each in self._measures)
 
 
-def at_row(
-    counts: Counts, explanation: Explanations, prediction: Any, *, confidence: float = 0.95, wanted: int = 0
-) -> Local:
-    """Local consistency of a row outside the sample (the paper's Algorithm 1; no row is left out)."""
-    if len(explanation) != 1:
-        raise BadInput(f"A local measure is of one row; got {len(explanation):,} explanations.")
-    place = int(counts.explanations.locate(explanation)[0]) if counts.n else -1
-    cells = np.flatnonzero(counts.explanation == place)
-    predictions = [counts.labels[j] for j in counts.label[cells]]
-    spread = deviation(counts) if isinstance(counts.agreement, Spread) else 1.0
-    local = measured(counts.agreement, predictions, counts.given[cells], prediction, spread, confidence)
-    reached = local.others >= wanted
-    return replace(local, explanation=explanation.describe(0), seen=counts.n, reached=reached, wanted=wanted)
-
-
-def measured(
-    agreement: Agreement, predictions: list[Any], rows: Ints, prediction: Any, spread: float, confidence: float
-) -> Local:
-    """A local measure from the predictions to compare with, and how many rows have each.
-
-    `spread` is the standard deviation of all predictions, by `Spread`: it sums half of squared distances in that unit.
-    """
-    many, agreeing, mean = rows.sum(keepdims=True), 0.0, None
-    if agreement.of_numbers:
-        number = agreement.read(np.asarray([prediction]))
-        if predictions:
-            values = np.asarray(predictions, np.float64)
-            others = np.repeat(number, len(values), axis=0)
-            spreads = isinstance(agreement, Spread)
-            alike = (distance(values, others) / spread) ** 2 / 2
-            agreeing = float(rows @ (alike if spreads else agreement_between(agreement, others, values)))
-            (mean,) = shown(NumberGroups.of(np.zeros(len(rows), np.int64), values, rows, 1).mean).tolist()
-    else:
-        agreeing = sum(int(each) for label, each in zip(predictions, rows, strict=True) if label == prediction)
-    known = np.array([agreeing])
+def at_row(sample: Sample, rows: Any, explanation: Explanations, prediction: Any, confidence: float) -> Local:
+    """A local measure of a row outside the sample, by the rows to compare it with; none is left out (Algorithm 1)."""
+    labels, agreement, mean = sample.labels[rows], sample.agreement, None
+    agreeing: float = 0
+    if agreement.of_numbers and len(labels):
+        number = np.repeat(agreement.read(np.asarray([prediction])), len(labels), axis=0)
+        alike = agreement_between(agreement, number, labels)
+        if isinstance(agreement, Spread):
+            alike = (distance(labels, number) / _together(sample.labels).spread[0]) ** 2 / 2
+        agreeing = float(alike.sum())
+        (mean,) = shown(_together(labels).mean).tolist()
+    elif not agreement.of_numbers:
+        agreeing = sum(label == prediction for label in labels.tolist())
+    known, many = np.array([agreeing]), np.array([len(labels)])
     value = float(mean_agreement(agreement, known, many, 1.0)[0])
     interval = agreement_interval(agreement, known, many, confidence)
     low, high = (None, None) if interval is None else (float(end[0]) for end in interval)
     return Local(
-        *(None if np.isnan(value) else value, low, high, float(confidence), "", prediction, int(many[0]), agreeing, 0),
-        agreement=agreement,
+        value=None if np.isnan(value) else value,
+        low=low,
+        high=high,
+        confidence=float(confidence),
+        explanation=explanation.describe(0),
+        prediction=prediction,
+        others=len(labels),
+        agreeing=agreeing,
+        seen=sample.n,
         mean=mean,
+        agreement=agreement,
     )
+
+
+def _together(labels: Array) -> NumberGroups:
+    """Numbers as a single group."""
+    return NumberGroups.of(np.zeros(len(labels), np.int64), labels, np.ones(len(labels)), 1)
 
 
 def sample_until(
@@ -352,28 +332,31 @@ def sample_until(
         to_labels([prediction], "The prediction to compare with, as a list of one,")
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_single(explanation), discretizer)
-    counts = Counts.zero()
-    seen = others = 0
+    seen, labels = 0, list[Array]()
+    missing = wanted
     for batch in source:
-        rows, labels = _rows(batch, chosen)
-        if not len(labels):
+        rows, answers = _rows(batch, chosen)
+        if not len(answers):
             break  # an empty batch ends the source
-        rows, labels = rows.take(slice(0, budget - seen)), labels[: budget - seen]
-        hits = np.flatnonzero(target.locate(discretize(rows, discretizer)) == 0)[: wanted - others]
-        seen += int(hits[-1]) + 1 if len(hits) and others + len(hits) == wanted else len(labels)
-        if len(hits):
-            same = target.take(np.zeros(len(hits), np.int64))
-            counts = counts + count_rows(Sample(same, labels[hits], agreement=chosen))
-        others += len(hits)
-        if others >= wanted or seen >= budget:
+        rows, answers = rows.take(slice(0, budget - seen)), answers[: budget - seen]
+        hits = np.flatnonzero(target.locate(discretize(rows, discretizer)) == 0)[:missing]
+        missing -= len(hits)
+        seen += len(answers) if missing else int(hits[-1]) + 1
+        labels.append(answers[hits])
+        if not missing or seen >= budget:
             break
-    if prediction is not None or not counts.n:
-        return replace(at_row(counts, target, prediction, confidence=confidence, wanted=wanted), seen=seen)
-    commonest = counts.labels[int(counts.given.argmax())]
-    answer = at_row(counts, target, commonest, confidence=confidence, wanted=wanted)
-    most = counts.given.max(keepdims=True)
-    low, high = label_interval(most, np.array([counts.n]), confidence, commonest=True)
-    return replace(answer, seen=seen, low=float(low[0]), high=float(high[0]))
+    known = np.concatenate(labels) if labels else np.zeros(0)
+    sample = Sample(target.take(np.zeros(len(known), np.int64)), known, agreement=chosen)
+    alone = prediction is None and sample.n > 0
+    if alone:
+        names, place = sample.numbered_labels
+        prediction = names[int(np.bincount(place).argmax())]
+    answer = at_row(sample, slice(None), target, prediction, confidence)
+    answer = replace(answer, seen=seen, reached=sample.n >= wanted, wanted=wanted)
+    if not alone:
+        return answer
+    low, high = label_interval(np.array([answer.agreeing]), np.array([sample.n]), confidence, commonest=True)
+    return replace(answer, low=float(low[0]), high=float(high[0]))
 
 
 def _single(explanation: Any) -> Explanations:

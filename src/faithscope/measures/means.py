@@ -1,15 +1,21 @@
 """The mean over rows of shares, with its interval: how often explanations name, decode, agree; results made of one."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from faithscope.inputs.array_types import Floats
+from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Share
 from faithscope.notes import Notes
+from faithscope.rounding import in_brackets
 from faithscope.sinks.lines import in_lines
 from faithscope.sinks.shareable import Shareable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -27,6 +33,25 @@ class Answer(Shareable):
     def interval(self) -> tuple[float, float]:
         """The pair (low, high)."""
         return self.low, self.high
+
+    @property
+    def _title(self) -> str:
+        return type(self).__name__.lower()
+
+    @property
+    def _ends(self) -> str:
+        """The interval in words."""
+        return f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
+
+    def table(self) -> "pd.DataFrame":
+        """One line of numbers."""
+        return frame({name: [value] for name, value in self.to_dict().items() if name not in ("measure", "notes")})
+
+    def plot(self) -> Any:
+        """The value with its interval beside chance, as an Altair chart."""
+        from faithscope.charts import estimates
+
+        return estimates([(self._title, self)])
 
     def __str__(self) -> str:
         return in_lines(self._line, self.notes)

@@ -1,7 +1,9 @@
 """Which features explanations name, and how many of them two explainers share, on one row or on different ones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,6 @@ from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
-from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.forms import CODES, MARKS, SIGNS, last_step, signs, top_signs
 from faithscope.explanations.highlights import Highlights
@@ -74,7 +75,7 @@ def named_features(explanations: Explanations, k: int) -> NamedFeatures | None:
     if isinstance(explanations, Codes):
         explanations = Highlights(explanations.values)
     if isinstance(explanations, Rules | Highlights):
-        return named_parts(explanations)
+        return _named_parts(explanations)
     if isinstance(explanations, Counterfactuals):
         explanations = Modified()(explanations)
     if not isinstance(explanations, Importances) or isinstance(explanations, Rankings):
@@ -87,61 +88,53 @@ def named_features(explanations: Explanations, k: int) -> NamedFeatures | None:
     rows, features = np.nonzero(marks)
     names = explanations.names or default_names(values.shape[1])
     signed = None if last.startswith(MARKS) else marks[rows, features]
-    anonymous = explanations.names is None
-    return NamedFeatures(len(values), names, rows, features, signed, anonymous)
+    return NamedFeatures(len(values), names, rows, features, signed, anonymous=explanations.names is None)
 
 
-def named_parts(given: Shared) -> NamedFeatures:
-    """The features of the conditions of rules; of other kinds the parts themselves, such as words."""
+def _named_parts(given: Rules | Highlights) -> NamedFeatures:
+    """The features of the conditions of rules; the words of highlights."""
     from scipy.sparse import csr_array
 
+    names: Sequence[str]
     if isinstance(given, Rules):
         names = given.features
-        parts = [{part.position for part in parts} - {-1} for parts in given.distinct]
+        parts = [sorted({part.position for part in parts} - {-1}) for parts in given.distinct]
     else:
-        texts = [list(map(str, parts)) for parts in given.distinct]
-        names = (
-            given.concepts
-            if isinstance(given, Concepts)
-            else tuple(dict.fromkeys(text for each in texts for text in each))
-        )
+        names = given.concepts if isinstance(given, Concepts) else list(dict.fromkeys(map(str, chain(*given.distinct))))
         places = {name: place for place, name in enumerate(names)}
-        parts = [{places[text] for text in each} for each in texts]
-    flat = np.array([place for each in parts for place in sorted(each)], np.int64)
+        parts = [[places[str(word)] for word in words] for words in given.distinct]
+    flat = np.array(list(chain(*parts)), np.int64)
     table = (np.ones(len(flat)), flat, np.cumsum([0, *map(len, parts)]))
-    cells = csr_array(table, shape=(len(parts), len(names)))[given.codes].nonzero()
-    rows, features = np.asarray(cells, np.int64)
+    rows, features = csr_array(table, shape=(len(parts), len(names)))[given.codes].nonzero()
     in_columns = isinstance(given, Rules) and given.positional
-    return NamedFeatures(len(given.codes), names, rows, features, in_columns=in_columns)
+    return NamedFeatures(
+        len(given), tuple(names), rows.astype(np.int64), features.astype(np.int64), in_columns=in_columns
+    )
 
 
-def matched(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures, bool, tuple[str, ...]]:
+def matched(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures, bool, Notes]:
     """The features of b by the numbers that a has for them, whether both know the same ones, and a note if not.
 
     All columns of the rows, of which at most one knows names, are the same by their positions, others by their names;
-    raises `Incompatible` if no names are shared.
+    raises `Incompatible` if names do not say which features are the same.
     """
     nameless = a.anonymous or b.anonymous or a.names == b.names
     if len(a.names) == len(b.names) and a.in_columns and b.in_columns and nameless:
         return b, True, ()
-    if a.anonymous and b.anonymous:
-        raise Incompatible(f"{len(a.names)} and {len(b.names)} features without names cannot be matched: pass names")
     known_a, known_b = set(a.names), set(b.names)
-    for names in (a.names, b.names):
-        if len(set(names)) < len(names):
-            twice = max(names, key=names.count)
-            raise Incompatible(f"two features are called {twice!r}, so features cannot be matched by name")
-    if known_a and known_b and known_a.isdisjoint(known_b):
+    twice = len(known_a) < len(a.names) or len(known_b) < len(b.names)
+    apart = sorted(known_a ^ known_b)
+    if (a.anonymous and b.anonymous) or twice or (known_a and known_b and known_a.isdisjoint(known_b)):
+        such = f", such as {a.names[0]!r} and {b.names[0]!r}" if a.names and b.names else ""
         raise Incompatible(
-            f"they name different features, such as {a.names[0]!r} and {b.names[0]!r}: give both the same names, or "
-            "sum one-hot features with fs.Grouped"
+            f"their features cannot be matched by name{such}: give both the same names, each once, or sum one-hot "
+            "features with fs.Grouped"
         )
     numbers = {name: number for number, name in enumerate(dict.fromkeys([*a.names, *b.names]))}
     features = np.array([numbers[name] for name in b.names], np.int64)[b.features]
-    apart = [name for name in numbers if (name in known_a) != (name in known_b)]
     notes: Notes = ()
-    if apart and not (known_a <= known_b or known_b <= known_a):
-        told = ", ".join(map(repr, apart[:_SHOWN]))  # as one-hot columns and their source
+    if apart and not (known_a <= known_b or known_b <= known_a):  # as one-hot columns and their source
+        told = ", ".join(map(repr, apart[:_SHOWN]))
         notes = (f"features were matched by name, and {told} are known to one explainer only: see fs.Grouped",)
     return replace(b, features=features), not apart, notes
 

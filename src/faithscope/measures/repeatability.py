@@ -1,4 +1,4 @@
-"""Repeatability: how often two runs explain a row alike, which rows and features change, and which run stands out.
+"""Repeatability: how often two runs explain a row alike, which rows change, and which run stands out.
 
 Rows are drawn at random, and so are runs, and every run explains every row. So the value varies with the rows, by the
 jackknife over rows (or clusters), and with the runs, by the jackknife over runs. All rows of a run may share its luck,
@@ -9,38 +9,34 @@ single explanations are in both, so that the sum is somewhat too large if there 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import stdtrit
 
 from faithscope.discretizers import Discretize, Original, discretize
-from faithscope.errors import BadInput, FaithscopeError, Incompatible
+from faithscope.errors import FaithscopeError
 from faithscope.explanations.base import Explanations, join_all, several
-from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Floats, Ints
-from faithscope.inputs.checks import check_whole
+from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.counterexamples import named_rows, pairs_apart
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.means import Answer, by_chance
-from faithscope.measures.named_features import named_features, named_parts
 from faithscope.measures.telling import in_clusters
-from faithscope.notes import Note, Notes, of_kind
+from faithscope.notes import Note, of_kind
 from faithscope.readers import as_explanations
-from faithscope.rounding import in_brackets, told_share
+from faithscope.rounding import told_share
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 _TOLD = 5  # rows that a card shows
@@ -49,122 +45,6 @@ _REAL = "importances are real numbers that nearly all differ: name what people r
 _NEARLY_ALL = 0.9  # of real numbers that are different
 _FEW = 10  # runs: with fewer, a kind that is not rare may be missing
 _REPEATED = "if the same cases were recorded again, the interval is too narrow; drop them, or pass clusters="
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Runs:
-    """The explanations of the same rows by several runs.
-
-    Attributes
-    ----------
-    names : tuple of str
-        What each run is called, such as ``runs[0]``.
-    given : tuple of Explanations
-        The explanations of each run as they were made, before the discretizer.
-    explanations : Explanations
-        Those of all runs after the discretizer, one run after the other.
-    sample : Sample
-        The rows with their weights and clusters; its explanations are those of the first run.
-    """
-
-    names: tuple[str, ...]
-    given: tuple[Explanations, ...]
-    explanations: Explanations
-    sample: Sample
-
-    @classmethod
-    def of(cls, runs: Mapping[str, Any], X: Any, weights: Any, clusters: Any, discretizer: Discretize | None) -> "Runs":
-        """The runs that a caller hands over, after checking them: the same rows, in the same order, of one kind.
-
-        Parameters
-        ----------
-        runs : mapping of str to explanations
-            At least two runs, by name.
-        """
-        kinds = {name: read(name, run) for name, run in runs.items()}
-        first, *others = runs
-        kinds = {name: in_the_form_of(kinds[first], kind) for name, kind in kinds.items()}
-        known = {} if X is None else {"X": rows_of(X)}
-        refuse_lengths(known | {name: len(kind) for name, kind in kinds.items()})
-        notes = list[str]()
-        same_rows(**{"X": X, first: runs[first]})
-        for name in others:
-            try:  # explanations of other kinds, or over other features, can never be equal
-                kinds[first].take(slice(0, 1)).join(kinds[name].take(slice(0, 1)))
-            except Incompatible as error:
-                raise Incompatible(f"{first} and {name} cannot be compared. {error}") from error
-            notes += same_rows(**{first: runs[first], name: runs[name]})
-        sample = Sample.checked(kinds[first], None, X, weights, clusters)
-        again = of_kind(sample.notes, "repeated")  # which makes only the interval wrong
-        told = (note for note in sample.notes if note not in again)
-        sample = replace(sample, notes=(*told, *(Note(note.fact, advice=_REPEATED) for note in again))).counted()
-        if sample.positions is not None:
-            kinds = {name: kind.take(sample.positions) for name, kind in kinds.items()}
-        sample, given, chosen = sample.learned(dict.fromkeys(kinds, discretizer), kinds)
-        every = join_all([discretize(kind, chosen[name]) for name, kind in given.items()])
-        return cls(tuple(runs), tuple(given.values()), every, sample.noting(tuple(notes[:1])))
-
-    @cached_property
-    def units(self) -> IndependentUnits:
-        """The rows, or clusters of rows, which vary independently."""
-        return IndependentUnits.of(self.sample)
-
-    @cached_property
-    def grouped(self) -> tuple[Ints, Ints]:
-        """The number of each run's explanation of each row, (runs, n), and the place of the first of each number."""
-        codes, first = self.explanations.group()
-        return codes.reshape(-1, self.sample.n), first
-
-    @cached_property
-    def times(self) -> Ints:
-        """How many runs, this one included, explain a row as this run does, (runs, n)."""
-        return np.stack([(self.grouped[0] == run).sum(axis=0) for run in self.grouped[0]])
-
-    @property
-    def shares(self) -> Floats:
-        """The share of pairs of runs that explain a row alike, (n,)."""
-        many = len(self.names)
-        return np.asarray((self.times - 1).sum(axis=0) / (many * (many - 1)))
-
-    @cached_property
-    def pairs(self) -> Floats:
-        """The share of rows that two runs explain alike, of every pair, (runs, runs); 0 for a run with itself."""
-        codes, weight = self.grouped[0], self.units.weight / self.units.weight.sum()
-        return np.stack([(codes == run) @ weight for run in codes]) - np.eye(len(codes))
-
-    def margins(self, confidence: float) -> tuple[float, float]:
-        """How far the truth may lie from the value: for further rows of these runs, and for further runs too.
-
-        Never less than ``ln(2/δ) max w / Σ w``, the rule of three's case: rare rows that are explained otherwise may
-        have been missed, and weigh as much as the heaviest cluster. Of 2 runs both are the same: nothing is known of
-        the spread between runs. If runs fall into kinds of equal size, leaving out any of them changes nothing, though
-        other runs would: so the variance of the agreements of pairs of runs, by their number, is added to theirs.
-        Variances add, and so do their degrees of freedom (Satterthwaite's).
-        """
-        of_rows, many = self.units.margins(self.shares, confidence).below, len(self.names)
-        apart = self.units.without_each(self.units.sums(self.shares), self.units.mass)
-        if apart is None or many < 3:
-            return of_rows, of_rows
-        pairs, by_run = self.pairs[np.triu_indices(many, 1)], self.pairs.sum(axis=1) / (many - 1)
-        without = (by_run.sum() - 2 * by_run) / (many - 2)
-        runs, rows = float((many - 1) * without.var() + pairs.var(ddof=1) / len(pairs)), 0.0
-        squares = runs**2 / (many - 1)
-        if apart.varies:
-            rows = (apart.rows - 1) / apart.rows * apart.second
-            squares += rows**2 * apart.fourth / apart.second**2
-        if runs <= 1e-24:
-            return of_rows, of_rows
-        quantile = float(stdtrit((rows + runs) ** 2 / squares, 1 - check_confidence(confidence) / 2))
-        return of_rows, max(of_rows, quantile * math.sqrt(rows + runs))
-
-    @property
-    def chance(self) -> float | None:
-        """How often explanations of two different rows, by different runs, are equal; None for a single cluster."""
-        many, n = len(self.names), self.sample.n
-        clusters = np.arange(n) if self.units.clusters is None else self.units.clusters
-        weight, run = np.tile(self.units.weight, many), np.repeat(np.arange(many), n)
-        equal = pairs_apart(self.grouped[0].ravel(), run, np.tile(clusters, many), weight).sum()
-        return by_chance(float(equal) / (many * (many - 1)), self.units)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -212,89 +92,98 @@ class Repeatability(Answer):
     distinct: int
     clusters: int | None
     discretizer: str
-    _runs: Runs = field(compare=False)
+    _names: tuple[str, ...] = field(compare=False)
+    _sample: Sample = field(compare=False)  # the rows
+    _explanations: Explanations = field(compare=False)  # of all runs, one run after the other
     measure: str = "repeatability"
-
-    _title = "repeatability"
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per row, the least repeatable first; only the k least repeatable if k is given.
 
         ``row`` is its position and ``index`` its row label, ``value`` the share of pairs of runs that explain it alike,
-        ``different`` the number of its different explanations; then the two commonest, each with its number of runs.
+        ``different`` the number of its different explanations, and ``commonest`` the one that most ``runs`` give.
         """
-        runs, (every, first) = self._runs, self._runs.grouped
-        describe = cache(lambda code: runs.explanations.describe(int(first[code])))
-        order = np.argsort(runs.shares, kind="stable")[: None if k is None else check_whole(k, "k")]
-        codes, times, place = every[:, order], runs.times[:, order], np.arange(len(order))
-        columns = named_rows(runs.sample, order) | {
-            "value": runs.shares[order],
+        codes, first = _by_run(self._explanations, self.n)
+        times, shares = _alike(codes)
+        order = np.argsort(shares, kind="stable")[: None if k is None else check_whole(k, "k")]
+        codes, times = codes[:, order], times[:, order]
+        run = (times * (1 + codes.max()) - codes).argmax(axis=0)  # of equally common ones the one that occurs first
+        commonest, often = (each[run, np.arange(len(order))] for each in (codes, times))
+        different, place = np.unique(commonest, return_inverse=True)
+        texts = np.array([self._explanations.describe(int(first[code])) for code in different], object)
+        columns = {
+            "value": shares[order],
             "different": np.rint((1 / times).sum(axis=0)).astype(np.int64),
+            "commonest": texts[place],
+            "runs": often,
         }
-        for name, many in (("commonest", "runs"), ("second", "second_runs")):
-            run = (times * (1 + codes.max()) - codes).argmax(axis=0)  # of equally common ones the one that occurs first
-            code, often = codes[run, place], times[run, place]
-            texts = [describe(which) if rows else "" for which, rows in zip(code.tolist(), often, strict=True)]
-            columns |= {name: texts, many: often}
-            times = np.where(codes == code, 0, times)
-        return frame(columns)
-
-    def features(self, k: int | None = None, *, top: int = 5) -> "pd.DataFrame":
-        """One line per feature, the one that changes most first; only the first k if k is given.
-
-        ``use_differs`` is how often one of two runs names it and the other does not, and ``used`` how often it is named
-        at all. Importances, before any discretizer, name their `top` largest in size.
-        """
-        runs, many = self._runs, self.runs
-        every, k = join_all(runs.given), None if k is None else check_whole(k, "k")
-        check_whole(top, "top, the number of largest features,")
-        named = named_parts(every) if isinstance(every, Shared) else named_features(every, top)
-        if named is None:
-            raise BadInput(
-                "features() needs importances, rules, highlights, prototypes or counterfactuals, and these are "
-                f"{every.kind}, which name no features: table() tells which rows change."
-            )
-        width = len(named.names)
-        cells, times = np.unique(named.rows % self.n * width + named.features, return_counts=True)
-        row, feature = np.divmod(cells, width)
-        weight = runs.units.weight[row] / runs.units.weight.sum()
-        shares = {"use_differs": 2 * times * (many - times) / (many * (many - 1)), "used": times / many}
-        sums = {name: np.bincount(feature, weight * share, width) for name, share in shares.items()}
-        table = frame({"feature": list(map(visible, named.names)), **sums})
-        return table[table["used"] > 0].sort_values(list(sums), ascending=False, ignore_index=True)[:k]
+        return frame(named_rows(self._sample, order) | columns)
 
     def runs_table(self) -> "pd.DataFrame":
         """One line per run, the one that stands out most first: how often the other runs explain rows as it does."""
-        columns = {"run": list(map(visible, self._runs.names)), "value": self._runs.pairs.sum(axis=1) / (self.runs - 1)}
+        pairs = _between(_by_run(self._explanations, self.n)[0], self._sample.weight)
+        columns = {"run": list(map(visible, self._names)), "value": pairs.sum(axis=1) / (self.runs - 1)}
         return frame(columns).sort_values("value", kind="stable", ignore_index=True)
 
-    def plot(self) -> "alt.LayerChart":
-        """The value with its interval, beside chance, as an Altair chart."""
-        from faithscope.charts import estimates
-
-        return estimates([("two runs", self)])
-
     def _tables(self) -> Iterable[Table]:
-        changing = self.table(_TOLD)[["row", "commonest", "second", "different", "value"]]
+        changing = self.table(_TOLD)[["row", "commonest", "runs", "different", "value"]]
         lines = tuple(
-            (f"{row:,}", first[:_LONGEST], second[:_LONGEST], f"{many}", f"{value:.3f}")
-            for row, first, second, many, value in changing.itertuples(index=False)
+            (f"{row:,}", commonest[:_LONGEST], f"{runs}", f"{many}", f"{value:.3f}")
+            for row, commonest, runs, many, value in changing.itertuples(index=False)
         )
-        return [Table(tuple(changing), lines, 3, "Rows that change most", visible(self.discretizer))]
+        return [Table(tuple(changing), lines, 2, "Rows that change most", visible(self.discretizer))]
 
     @property
     def _line(self) -> str:
         chance = "" if self.chance is None else f", chance {self.chance:.2f}"
-        interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}, {self.runs} runs"
-        told = f"repeatability {told_share(self.value)}, {interval}{chance}"
+        told = f"repeatability {told_share(self.value)}, {self._ends}{chance}"
         return f"{told}; {rows}, {several(self.distinct, 'explanation', 'explanations')}"
 
 
-def measure_repeatability(runs: Runs, discretizer: Discretize | None, confidence: float) -> Repeatability:
-    """The repeatability of some runs."""
-    value, chance = min(1.0, runs.units.mean(runs.shares)), runs.chance
-    of_rows, of_both = runs.margins(confidence)
+def measure_repeatability(
+    runs: Mapping[str, Any], X: Any, weights: Any, clusters: Any, discretizer: Discretize | None, confidence: float
+) -> Repeatability:
+    """The repeatability of at least two runs, each of which explains the same rows in the same order."""
+    sample, given = side_by_side(runs, X, weights, clusters)
+    first = next(iter(given.values()))
+    given = {name: in_the_form_of(first, each) for name, each in given.items()}
+    again = of_kind(sample.notes, "repeated")  # which makes only the interval wrong
+    told = (note for note in sample.notes if note not in again)
+    sample = replace(sample, notes=(*told, *(Note(note.fact, advice=_REPEATED) for note in again)))
+    sample, given = counted(sample, given)
+    sample, given, chosen = sample.learned(dict.fromkeys(given, discretizer), given)
+    every = join_all([discretize(each, chosen[name]) for name, each in given.items()])
+    codes, different = _by_run(every, sample.n)
+    times, shares = _alike(codes)
+    units, many = IndependentUnits.of(sample), len(codes)
+    row_clusters = np.arange(sample.n) if sample.clusters is None else sample.clusters
+    equal = pairs_apart(
+        codes.ravel(),
+        np.repeat(np.arange(many), sample.n),
+        np.tile(row_clusters, many),
+        np.tile(sample.weight, many),
+    )
+    chance = by_chance(float(equal.sum()) / (many * (many - 1)), units)
+    value = min(1.0, units.mean(shares))
+    of_rows, of_both = _margins(units, shares, _between(codes, sample.weight), confidence)
+    notes = list[str]()
+    if sample.n > 1 and (times == many).all():
+        notes.append(
+            "every run gave every row one and the same explanation, which repeats itself whatever the rows are"
+            if len(different) == 1
+            else "every run gave each row the same explanation: either nothing is random, or the seed does not reach it"
+        )
+    real = isinstance(every, Importances) and not every.form and every.values.dtype.kind == "f"
+    if real and len(different) >= _NEARLY_ALL * codes.size:
+        notes.append(_REAL)
+    if many == 2:
+        notes.append("of 2 runs nothing is known about others: the interval is for further rows that these two explain")
+    elif many < _FEW:
+        missing = 1 - (1 - confidence) ** (1 / many)  # such a kind is in none of them with that chance
+        kind = f"{many} runs may lack a kind that up to {missing:.0%} of runs are of"
+        notes.append(f"{kind}, of which the interval knows nothing")
+    of_explanations = [note for each in (*given.values(), every) for note in each.notes]
     return Repeatability(
         value=value,
         low=max(0.0, value - of_both),
@@ -302,47 +191,88 @@ def measure_repeatability(runs: Runs, discretizer: Discretize | None, confidence
         rows_low=max(0.0, value - of_rows),
         rows_high=min(1.0, value + of_rows),
         confidence=float(confidence),
-        method="rows" if len(runs.names) == 2 else "rows and runs",
+        method="rows" if many == 2 else "rows and runs",
         chance=chance,
         adjusted=None if chance is None or chance >= 1 else (value - chance) / (1 - chance),
-        n=runs.sample.n,
-        runs=len(runs.names),
-        distinct=len(runs.grouped[1]),
-        clusters=None if runs.sample.clusters is None else len(runs.units.mass),
+        n=sample.n,
+        runs=many,
+        distinct=len(different),
+        clusters=None if sample.clusters is None else len(units.mass),
         discretizer=repr(Original() if discretizer is None else discretizer),
-        notes=_notes(runs, confidence),
-        _runs=runs,
+        notes=tuple(dict.fromkeys([*notes, *sample.notes, *of_explanations])),
+        _names=tuple(runs),
+        _sample=sample,
+        _explanations=every,
     )
 
 
-def _notes(runs: Runs, confidence: float) -> Notes:
-    """What a reader should know of the runs, then what rows and explanations bring along."""
-    told, raw, distinct = [], runs.explanations, len(runs.grouped[1])
-    if (runs.times == len(runs.names)).all() and runs.sample.n > 1:
-        told.append(
-            "every run gave every row one and the same explanation, which repeats itself whatever the rows are"
-            if distinct == 1
-            else "every run gave each row the same explanation: either nothing is random, or the seed does not reach it"
-        )
-    real = isinstance(raw, Importances) and not raw.form and raw.values.dtype.kind == "f"
-    if real and distinct >= _NEARLY_ALL * runs.grouped[0].size:
-        told.append(_REAL)
-    if len(runs.names) == 2:
-        told.append("of 2 runs nothing is known about others: the interval is for further rows that these two explain")
-    elif len(runs.names) < _FEW:
-        missing = 1 - (1 - confidence) ** (1 / len(runs.names))  # such a kind is in none of them with that chance
-        kind = f"{len(runs.names)} runs may lack a kind that up to {missing:.0%} of runs are of"
-        told.append(f"{kind}, of which the interval knows nothing")
-    given = [note for explanations in (*runs.given, raw) for note in explanations.notes]
-    return tuple(dict.fromkeys([*told, *runs.sample.notes, *given]))
+def _by_run(explanations: Explanations, n: int) -> tuple[Ints, Ints]:
+    """The number of each run's explanation of each row, (runs, n), and the place of the first of each number."""
+    codes, first = explanations.group()
+    return codes.reshape(-1, n), first
 
 
-def read(name: str, given: Any) -> Explanations:
-    """Explanations that a caller hands over, one of several; a refusal says which."""
-    try:
-        return as_explanations(given)
-    except FaithscopeError as error:
-        raise type(error)(f"{name} cannot be read: {error}") from error
+def _alike(codes: Ints) -> tuple[Ints, Floats]:
+    """How many runs explain a row as this run does, (runs, n), and the share of pairs of runs that do, (n,)."""
+    times, many = np.stack([(codes == run).sum(axis=0) for run in codes]), len(codes)
+    return times, (times - 1).sum(axis=0) / (many * (many - 1))
+
+
+def _between(codes: Ints, weight: Floats) -> Floats:
+    """The share of rows that two runs explain alike, of every pair, (runs, runs); 0 for a run with itself."""
+    return np.stack([(codes == run) @ (weight / weight.sum()) for run in codes]) - np.eye(len(codes))
+
+
+def _margins(units: IndependentUnits, shares: Floats, between: Floats, confidence: float) -> tuple[float, float]:
+    """How far the truth may lie from the value: for further rows of these runs, and for further runs too.
+
+    Never less than ``ln(2/δ) max w / Σ w``, the rule of three's case: rare rows that are explained otherwise may have
+    been missed, and weigh as much as the heaviest cluster. Of 2 runs both are the same: nothing is known of the spread
+    between runs. If runs fall into kinds of equal size, leaving out any of them changes nothing, though other runs
+    would: so the variance of the agreements of pairs of runs, by their number, is added to theirs. Variances add, and
+    so do their degrees of freedom (Satterthwaite's).
+    """
+    of_rows, many = units.margins(shares, confidence).below, len(between)
+    apart = units.without_each(units.sums(shares), units.mass)
+    if apart is None or many < 3:
+        return of_rows, of_rows
+    pairs, by_run = between[np.triu_indices(many, 1)], between.sum(axis=1) / (many - 1)
+    without = (by_run.sum() - 2 * by_run) / (many - 2)
+    runs, rows = float((many - 1) * without.var() + pairs.var(ddof=1) / len(pairs)), 0.0
+    squares = runs**2 / (many - 1)
+    if apart.varies:
+        rows = (apart.rows - 1) / apart.rows * apart.second
+        squares += rows**2 * apart.fourth / apart.second**2
+    if runs <= 1e-24:
+        return of_rows, of_rows
+    quantile = float(stdtrit((rows + runs) ** 2 / squares, 1 - check_confidence(confidence) / 2))
+    return of_rows, max(of_rows, quantile * math.sqrt(rows + runs))
+
+
+def side_by_side(
+    given: Mapping[str, Any], X: Any = None, weights: Any = None, clusters: Any = None
+) -> tuple[Sample, Mapping[str, Explanations]]:
+    """Several explanations of each row, which a caller hands over by name, and the rows; a refusal says which.
+
+    The sample has the first of them.
+    """
+    kinds = dict[str, Explanations]()
+    for name, each in given.items():
+        try:
+            kinds[name] = as_explanations(each)
+        except FaithscopeError as error:
+            raise type(error)(f"{name} cannot be read: {error}") from error
+    same_length(**({} if X is None else {"X": rows_of(X)}), **{name: len(each) for name, each in kinds.items()})
+    sample = Sample.checked(next(iter(kinds.values())), None, X, weights, clusters)
+    return sample.noting(same_rows(**given)), kinds
+
+
+def counted(sample: Sample, given: Mapping[str, Explanations]) -> tuple[Sample, Mapping[str, Explanations]]:
+    """The rows that have weight, and several explanations of each."""
+    kept = sample.counted()
+    if kept is sample:
+        return sample, given
+    return kept, {name: each.take(np.flatnonzero(sample.weight)) for name, each in given.items()}
 
 
 def in_the_form_of(first: Explanations, other: Explanations) -> Explanations:
@@ -352,14 +282,3 @@ def in_the_form_of(first: Explanations, other: Explanations) -> Explanations:
     if isinstance(first, Counterfactuals) and isinstance(other, Counterfactuals):
         return other._with(metric=first.metric)
     return other
-
-
-def refuse_lengths(lengths: Mapping[str, int]) -> None:
-    """Raise if two runs, or the rows and a run, differ in length."""
-    (first, rows), *others = lengths.items()
-    for name, length in others:
-        if length != rows:
-            raise BadInput(
-                f"{first} has {rows:,} rows and {name} has {length:,}: each run must explain the same rows in the same "
-                "order, one explanation per row."
-            )

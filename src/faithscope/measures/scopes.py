@@ -7,10 +7,10 @@ import numpy as np
 
 from faithscope.agreements import Same, Spread, scaled
 from faithscope.counting.counted import Coverage
-from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.cover import Asked, in_blocks
+from faithscope.counting.counts import Counts
+from faithscope.counting.cover import Asked
 from faithscope.counting.coverage import cover
-from faithscope.counting.layout import Layout, divided, sums
+from faithscope.counting.layout import divided, sums
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.array_types import Bools, Floats, Ints
@@ -19,11 +19,10 @@ from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import agreement_interval, label_interval
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns, measured, spread_columns
+from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns
+from faithscope.measures.local import at_row as local_at_row
 from faithscope.measures.numbers.groups import (
-    NumberGroups,
     agreeing_by_cell,
-    deviation,
     disagree,
     distance,
     mean_agreement,
@@ -34,7 +33,6 @@ from faithscope.measures.numbers.groups import (
 from faithscope.relations import Blocks, Relation
 from faithscope.sample import Sample
 
-_PAIRS = 2**21  # explanations x rows looked at at once
 _ROUNDING = 1e-12
 
 
@@ -80,9 +78,8 @@ def per_scope(
         ``label`` is the commonest prediction of the rows that were given it, and ``precision`` the share of the covered
         rows that get that prediction (NaN if it covers none), with an interval that holds for any label
         (`label_interval`); ``recall`` is the share of the rows with that prediction that it covers. Of numbers,
-        ``mean``, ``spread``, ``lowest`` and ``highest`` are those of the covered rows, ``largest_gap`` is that between
-        a row given it and a row that it covers (of vectors, at most that), ``sufficiency`` their mean
-        agreement, and ``disagreement`` the disagreement summed over these pairs. If a judge was not asked about all
+        ``sufficiency`` is the mean agreement of the rows given it with the other rows that it covers, and
+        ``disagreement`` the disagreement summed over these pairs. If a judge was not asked about all
         rows, ``coverage`` and ``recall`` are shares of the ``asked`` rows. If explanations claim a precision of their
         own, ``claimed`` is its mean over the rows with that label that were given the explanation, and ``claim`` tells
         whether it lies within the interval of the precision: "holds", "too high" or "too low".
@@ -90,8 +87,7 @@ def per_scope(
     counts, asked, claims = coverage.counts, coverage.asked, sample.explanations.claimed
     if counts.agreement.of_numbers:
         columns = agreement_of_scopes(counts, None if asked is None else asked.per_explanation)
-        told = listed(counts, columns | {"place": np.arange(counts.distinct)}, ("disagreement", "n"), k)
-        return told | _covered_numbers(counts, told.pop("place"), sample, relation)
+        return listed(counts, columns, ("disagreement", "n"), k)
     together, labels, codes = None, sample.numbered_labels[1], coverage.codes
     cells = counts.locate_codes(codes, sample.labels)[1]
     if sample.clusters is not None:
@@ -178,19 +174,6 @@ def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, 
     return columns if asked is None else columns | {"asked": asked}
 
 
-def _covered_numbers(counts: Counts, chosen: Ints, sample: Sample, relation: Relation) -> dict[str, Any]:
-    """The predictions of the rows that each chosen explanation covers, and how far one is from a row given it."""
-    layout, scopes = Layout(np.zeros(sample.n, np.int64), 1), counts.explanations.take(chosen)
-    cover = sample.covered_by(scopes, relation)
-    parts, given = [], NumberGroups.of_counts(counts)
-    for start, bits in in_blocks(cover, layout, len(chosen), max(1, _PAIRS // sample.n)):
-        which, place = layout.ones(bits)
-        covered = NumberGroups.of(which, sample.labels[layout.source[place]], np.ones(len(which)), len(bits))
-        gap = given.largest_gap_to(covered, chosen[start : start + len(bits)])
-        parts.append({**spread_columns(covered), "largest_gap": gap})
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
-
-
 def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: int = 10) -> dict[str, Any]:
     """Up to k rows that an explanation covers although they get another prediction; one per explanation in turn.
 
@@ -239,11 +222,7 @@ def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation:
         explanation = explanation._with(metric=sample.explanations.metric)
     scope = relation.scopes(explanation)
     covered = _masks(scope, sample, relation)[0]
-    predictions = sample.labels[covered].tolist()
-    spread = deviation(count_rows(sample)) if isinstance(sample.agreement, Spread) else 1.0
-    rows = np.ones(len(predictions), np.int64)
-    local = measured(sample.agreement, predictions, rows, prediction, spread, confidence)
-    return replace(local, measure="sufficiency", explanation=scope.describe(0), seen=sample.n)
+    return replace(local_at_row(sample, covered, scope, prediction, confidence), measure="sufficiency")
 
 
 def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> Bools:

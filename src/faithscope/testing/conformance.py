@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from faithscope.inputs.array_types import Floats, Ints
 from faithscope.testing.cases import CASES, SCOPED_CASES, Case
 
 _NEAR = 1e-6  # a small constant in a denominator is forgiven
@@ -80,9 +78,7 @@ class Conformance:
         return "\n".join([*map(str, self.verdicts), f"{self.passed} of {len(self.verdicts)} cases passed"])
 
 
-def check_consistency(
-    measure: Callable[..., float], cases: Iterable[Case] = CASES, *, as_vectors: bool = False
-) -> Conformance:
+def check_consistency(measure: Callable[..., float], cases: Iterable[Case] = CASES) -> Conformance:
     """Run ``measure(explanations, predictions) -> float`` on samples whose consistency is known.
 
     Parameters
@@ -90,8 +86,6 @@ def check_consistency(
     measure : callable
         Explanations are (n, d) arrays of numbers or one key per row; predictions are one label per row. Cases of
         numbers, `NUMBER_CASES`, also hand over their agreement, a word: ``close:0.5``, ``tolerance:0.5`` or ``spread``.
-    as_vectors : bool
-        Hand over keys and labels as numbers, for implementations that take nothing else.
 
     Examples
     --------
@@ -102,7 +96,7 @@ def check_consistency(
     >>> check_consistency(lambda e, y, word: fs.consistency(e, y, agreement=word).value, NUMBER_CASES).conforms
     True
     """
-    return Conformance(tuple(_asked(case, measure, as_vectors) for case in cases))
+    return Conformance(tuple(_asked(case, measure) for case in cases))
 
 
 def check_sufficiency(measure: Callable[..., float], cases: Iterable[Case] = SCOPED_CASES) -> Conformance:
@@ -127,28 +121,12 @@ def check_sufficiency(measure: Callable[..., float], cases: Iterable[Case] = SCO
     return Conformance(tuple(_asked(case, measure) for case in cases))
 
 
-def _asked(case: Case, measure: Callable[..., float], as_vectors: bool = False) -> Verdict:
+def _asked(case: Case, measure: Callable[..., float]) -> Verdict:
     try:
-        sample = case.make()
-        if as_vectors:
-            sample = _vectors(sample[0]), _codes(sample[1])
-        answer = measure(*sample, *filter(None, [case.agreement]))
+        answer = measure(*case.make(), *filter(None, [case.agreement]))
         if np.ma.is_masked(answer):  # float() would make it NaN, and warn
             raise ValueError("the answer is masked")
         return Verdict(case.name, case.catches, case.value, float(answer))
     except Exception as error:  # whatever an implementation raises is its answer
         words = " ".join(f"{type(error).__name__}: {error}".split())
         return Verdict(case.name, case.catches, case.value, None, words[:200])
-
-
-def _vectors(explanations: Any) -> Floats:
-    """Explanations as vectors; keys become their numbers in order of appearance."""
-    if isinstance(explanations, np.ndarray):
-        return explanations.astype(np.float64)
-    return _codes(explanations)[:, None].astype(np.float64)
-
-
-def _codes(keys: Any) -> Ints:
-    place: dict[Any, int] = {}
-    values = keys.tolist() if isinstance(keys, np.ndarray) else keys
-    return np.array([place.setdefault(key, len(place)) for key in values], np.int64)

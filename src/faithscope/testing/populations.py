@@ -151,36 +151,6 @@ POPULATIONS = _populations()
 
 
 @dataclass(frozen=True)
-class Hub:
-    """Every explanation covers its own row and a hub that holds a share of all rows; labels of the hub vary.
-
-    Examples
-    --------
-    >>> from faithscope.testing import Hub
-    >>> Hub(share=0.1, ones=1.0).truth
-    1.0
-    """
-
-    share: float
-    ones: float  # chance of label 1 in the hub; all other rows have label 1
-
-    @property
-    def truth(self) -> float:
-        """Sufficiency: rows outside the hub are compared with the hub, rows of the hub with each other."""
-        return (1 - self.share) * self.ones + self.share * (self.ones**2 + (1 - self.ones) ** 2)
-
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
-        """Rows: their place (0: the hub), and their label."""
-        hub = rng.random(n) < self.share
-        return np.where(hub, 0.0, 1 + rng.random(n)), np.where(hub, rng.random(n) < self.ones, 1).astype(int)
-
-
-def covers(X: Floats, place: float) -> Bools:
-    """The hub's relation: an explanation covers its own place and the hub."""
-    return np.asarray((X[:, 0] == place) | (X[:, 0] == 0))
-
-
-@dataclass(frozen=True)
 class FittedLeaves:
     """Leaves of a decision tree that was fitted to predictions that are coin flips.
 
@@ -327,11 +297,15 @@ def hard_populations(n: int) -> dict[str, FinitePopulation | FittedLeaves]:
     'silence counted in full'
     """
     n = check_whole(n, "n", 20, 1_000_000)
+    silent, missed = "silence counted in full", "disagreements that a sample missed"
     vouch, biased = "a row vouches for its repetition", "a ratio of weights of few rows"
     coins = FinitePopulation(equal(5 * n), np.full((5 * n, 2), 0.5), together=2, stickiness=1.0, breaks=vouch)
     rare = FinitePopulation(equal(n // 10), np.tile([0.9, 0.1], (n // 10, 1)), weights=(1.0, 4.0), breaks=biased)
     return {
-        **independent(n),
+        "n/2 explanations": replace(_mostly(n // 2), breaks=silent),
+        "n explanations": replace(_mostly(n), breaks=silent),
+        "half never repeat": replace(two_rates(10, 0.02, 100_000, 0.5), breaks=silent),
+        "rare noisy, common pure": replace(two_rates(10, 0.0, n // 4, 0.5), breaks=missed),
         "rows logged twice": coins,
         "customers who come back": replace(_mostly(n // 10), together=5, stickiness=0.7, breaks=vouch),
         "rare label counts 4 times": rare,
@@ -341,41 +315,6 @@ def hard_populations(n: int) -> dict[str, FinitePopulation | FittedLeaves]:
         "unseen word list": word_lists(n // 10, 1 / n),
         "unseen zero vector": zero_vectors(60, 1 / n),
     }
-
-
-def independent(n: int) -> dict[str, FinitePopulation]:
-    """Populations of independent rows, by name."""
-    silent, doubled = "silence counted in full", "the variance of rare explanations counted twice"
-    missed, skewed = "disagreements that a sample missed", "the lower end, since contradictions are few"
-    made = {
-        "n/8 explanations": (doubled, _mostly(n // 8)),
-        "n/5 explanations": (doubled, _mostly(n // 5)),
-        "n/2 explanations": (silent, _mostly(n // 2)),
-        "n explanations": (silent, _mostly(n)),
-        "3n explanations": (silent, _mostly(3 * n)),
-        "n/2 pure explanations": (silent, FinitePopulation(equal(n // 2), two_labels(np.zeros(n // 2)))),
-        "long tail of 3,000": (silent, FinitePopulation(long_tail(3000), mostly_pure(3000))),
-        "long tail, rare noisy": (missed, FinitePopulation(long_tail(n), two_labels(np.linspace(0, 0.5, n)))),
-        "long tail, common noisy": (missed, FinitePopulation(long_tail(n), two_labels(np.linspace(0.5, 0, n)))),
-        "rare pure, common noisy": (silent, two_rates(10, 0.3, n, 0.0)),
-        "rare noisy, common pure": (missed, two_rates(10, 0.0, n // 4, 0.5)),
-        "half never repeat": (silent, two_rates(10, 0.02, 100_000, 0.5)),
-        "20 explanations, 5% contradictions": (skewed, FinitePopulation(equal(20), two_labels(np.full(20, 0.05)))),
-        **{
-            f"{few} contradictions expected": (skewed, one_explanation(1 - min(1, few / n), min(1, few / n)))
-            for few in (5, 10, 30)
-        },
-        **{
-            f"{labels} equal labels": ("the commonest label", one_explanation(*equal(labels)))
-            for labels in (2, 3, 20, 200)
-        },
-    }
-    return {name: replace(population, breaks=breaks) for name, (breaks, population) in made.items()}
-
-
-def one_explanation(*chances: float) -> FinitePopulation:
-    """One explanation, and these chances of labels."""
-    return FinitePopulation(np.ones(1), np.array([chances]))
 
 
 def _mostly(cells: int) -> FinitePopulation:

@@ -2,20 +2,19 @@
 
 import re
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product, starmap
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from faithscope.discretizers import Discretize, discretize
 from faithscope.discretizers.reasons.codebook import Codebook
 from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.checks import check_flag, check_whole, check_word, is_real
+from faithscope.inputs.checks import check_whole, check_word, is_real
 
 Says = Literal["policy", "decision", "answer", "hint", "chance"]
 Fact = tuple[str, bool]  # a factor, and whether it speaks for the loan
@@ -169,7 +168,6 @@ _INPUT = (
     "{name} applies {channel}, lives {side} of the river, has {missed} missed payments, debts of {debt} of income, "
     "and an income of {income}."
 )
-_INPUT_WORDS = "applies lives river missed payments debts income"  # of every input
 _FIRST_NAMES = (
     "Ada Amir Anna Bela Carlos Chloe Dana Elif Emre Eva Fatima Felix Hana Hugo Ines Ivan Jonas Kofi Lena Li Maja Mateo "
     "Milan Mina Nadia Noor Omar Paolo Pia Rosa Sven Yuki"
@@ -245,10 +243,10 @@ class ReasonTruth:
 
     Attributes
     ----------
-    codebook, text, template : float
-        Consistency by the system's own codebook, of the reasons as compared (folded), and by `Template`.
-    masked_codebook, masked_text : float
-        The same with words of labels masked, as `leakage` measures them.
+    codebook, text : float
+        Consistency by the system's own codebook, and of the reasons as compared (folded).
+    masked_text : float
+        That of the reasons with words of labels masked, as `leakage` measures them.
     named : float
         Share of reasons that name a label.
     sufficiency, necessity : float
@@ -266,8 +264,6 @@ class ReasonTruth:
 
     codebook: float
     text: float
-    template: float
-    masked_codebook: float
     masked_text: float
     named: float
     sufficiency: float
@@ -329,12 +325,10 @@ class ReasonSystem:
 
     def __post_init__(self) -> None:
         check_word(self.says, "says", get_args(Says))
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type is float and not (is_real(value) and 0 <= value <= 1):
-                raise BadInput(f"{field.name} must be a number from 0 to 1; got {value!r}.")
-            if field.type is bool:
-                check_flag(value, field.name)
+        for name in ("shortcut", "tied", "noise", "style", "names_label"):
+            value = getattr(self, name)
+            if not (is_real(value) and 0 <= value <= 1):
+                raise BadInput(f"{name} must be a number from 0 to 1; got {value!r}.")
         if check_whole(self.wordings, "wordings", 1, WORDINGS) == 1 and self.style:
             raise BadInput("A style takes several wordings to choose from: pass wordings=8.")
 
@@ -379,10 +373,9 @@ class ReasonSystem:
 
     def _voices(self, label: int) -> list[tuple[int, float]]:
         """The wordings with their chances: even ones for approvals, odd ones for denials, as far as the style tells."""
-        voices = range(self.wordings)
-        own = [voice for voice in voices if voice % 2 == label]
-        told = {voice: self.style / len(own) for voice in own} if self.style else {}
-        return [(voice, (1 - self.style) / self.wordings + told.get(voice, 0.0)) for voice in voices]
+        own = len(range(label, self.wordings, 2))
+        even = (1 - self.style) / self.wordings
+        return [(v, even + (self.style / own if v % 2 == label and own else 0.0)) for v in range(self.wordings)]
 
     def _worded(self, facts: Facts, voice: int, label: int, *, closing: bool) -> str:
         """A reason with fields for details, and with its label named in the end if it closes with it."""
@@ -405,17 +398,15 @@ class ReasonSystem:
     def truth(self) -> ReasonTruth:
         """The measures in the population, exactly."""
         kinds, answers = self._kinds, self.says == "answer"
-        texts, facts = [kind.text for kind in kinds], [frozenset(kind.facts) for kind in kinds]
+        texts = [kind.text for kind in kinds]
         masked = [re.sub("|".join(LABELS), "<label>", text.lower()) for text in texts]
         # By the numbers of a text one can tell which of its facts are true. Names and numbers tell nothing else of a
         # decision, since they are drawn independently of it.
         true = [[kind.applicant.has((fact,)) for fact in kind.facts if self.details] for kind in kinds]
         sufficiency, necessity = self._of_rules()
         return ReasonTruth(
-            codebook=self._consistency([kind.label for kind in kinds] if answers else facts),
+            codebook=self._consistency(kind.label if answers else frozenset(kind.facts) for kind in kinds),
             text=self._consistency((text, *each) for text, each in zip(texts, true, strict=True)),
-            template=self._consistency(map(_blanked, texts)),
-            masked_codebook=self._consistency(facts),
             masked_text=self._consistency((text, *each) for text, each in zip(masked, true, strict=True)),
             named=1.0 if answers else self.names_label,
             sufficiency=sufficiency,
@@ -454,26 +445,6 @@ class ReasonSystem:
         facts = {name: rf"\b(?:{clauses})\b" for name, clauses in words.items()}
         answers = {label: rf"\b{label}\b" for label in LABELS} if self.says == "answer" else {}
         return Codebook(facts | answers)
-
-    def consistency_by(self, discretizer: Discretize | None) -> float:
-        """The true consistency by a discretizer of reasons that looks at one text at a time.
-
-        Parameters
-        ----------
-        discretizer : discretizer, its word, or None
-            Such as phrases that were learned elsewhere. None: the texts as they are compared.
-
-        Examples
-        --------
-        >>> import faithscope as fs
-        >>> from faithscope.testing import ReasonSystem
-        >>> round(ReasonSystem(shortcut=1.0).consistency_by(fs.Phrases(["missed"])), 3)
-        0.5
-        """
-        if self.details:
-            raise BadInput("Texts with details are too many to list: ask a system with details=False.")
-        codes, _ = discretize(Reasons([kind.text for kind in self._kinds]), discretizer).group()
-        return self._consistency(codes.tolist())
 
     def draw(self, n: int, seed: int = 0) -> ReasonedRows:
         """Independent rows: applicants, decisions, reasons in words, and rules that state the same.
@@ -534,14 +505,6 @@ class ReasonSystem:
 
 def _clause(fact: Fact, voice: int, detailed: bool = False) -> str:
     return re.sub(r"\[(.*?)\]", r"\1" if detailed else "", CLAUSES[fact][voice])
-
-
-def _blanked(text: str) -> str:
-    """What `Template` makes of a reason: words of the input and of labels are blanked, each run of them once."""
-    words = re.sub(r"[.,:]", " ", re.sub(r"\{\w+\}", "<input>", text)).lower().split()
-    marks = dict.fromkeys(_INPUT_WORDS.split(), "<input>") | dict.fromkeys(LABELS, "<label>")
-    marked = [marks.get(word, word) for word in words]
-    return " ".join(w for at, w in enumerate(marked) if w not in ("<input>", "<label>") or marked[at - 1 : at] != [w])
 
 
 REASON_SYSTEMS = {

@@ -86,20 +86,10 @@ class NumberGroups:
         return self.unit * np.sqrt(divided(self.squares, self.n - 1, np.nan))
 
     @property
-    def largest_gap(self) -> Floats:
-        """How far two rows of each group are apart at most; of vectors, the diagonal of the box that holds them."""
-        return self.largest_gap_to(self, np.arange(self.size))
-
-    def largest_gap_to(self, covered: "NumberGroups", chosen: Ints) -> Floats:
-        """How far a row of group ``chosen[i]`` and a row of ``covered``'s group i are apart at most; NaN if empty."""
-        (low, high), (least, most) = self.extremes, covered.extremes
-        return distance(np.maximum(most - low[chosen], high[chosen] - least), np.zeros_like(least))
-
-    @property
-    def residual(self) -> Floats:
-        """How far each entry is from the mean of the other rows of its group, (m, k); NaN if there are none."""
+    def mean_of_others(self) -> Floats:
+        """The mean of the other rows of each entry's group, (m, k); NaN if there are none."""
         n = self.n[self.group]
-        return np.asarray((self.values - self.mean[self.group]) * divided(n, n - 1, np.nan)[:, None])
+        return np.asarray(self.values - (self.values - self.mean[self.group]) * divided(n, n - 1, np.nan)[:, None])
 
 
 def shown(values: Array) -> Array:
@@ -124,7 +114,8 @@ def disagreement(counts: Counts) -> Floats:
     if isinstance(counts.agreement, Spread):
         return squared(groups.n * groups.squares, groups.unit)
     pairs = groups.n**2 - sums(counts.explanation, counts.given * agreeing_by_cell(counts), counts.distinct)
-    return np.where(groups.largest_gap == 0, 0.0, np.maximum(pairs, 0.0) / 2)  # 0 whatever the rounding of sums
+    low, high = groups.extremes
+    return np.where((low == high).all(axis=1), 0.0, np.maximum(pairs, 0.0) / 2)  # 0 whatever the rounding of sums
 
 
 def squared(numbers: Array, unit: float) -> Floats:
