@@ -4,7 +4,6 @@ An explanation that is compared for equality names one feature, itself; so one s
 two explainers say the same, how many features they share with or without their signs, and both by chance.
 """
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -208,14 +207,12 @@ class ExplainerAgreement(Shareable):
 
     @property
     def _line(self) -> str:
-        """The numbers of one pair, or the span over several."""
+        """The numbers of one pair, or over how wide a range several say the same."""
         if len(self.pairs) == 1:
             return self.pairs[0]._line()
-        spans = []
-        for name, word in {"same": "same", "kappa": "kappa", "feature_agreement": "features"}.items():
-            values = sorted(value for pair in self.pairs if (value := pair.columns()[name]) is not None)
-            spans += [f"{word} {values[0]:.2f} to {values[-1]:.2f}"] if values else []
-        return f"{len(self.pairs)} pairs of explainers, {several(self.n, 'row', 'rows')}: {', '.join(spans)}"
+        told = f"{len(self.pairs)} pairs of explainers, {several(self.n, 'row', 'rows')}"
+        same = [pair.same.value for pair in self.pairs if pair.same is not None]
+        return f"{told}: the same on {min(same):.0%} to {max(same):.0%}" if same else told
 
     def _tables(self) -> list[Table]:
         lines = tuple(
@@ -310,11 +307,6 @@ def measure_agreement(
     if all(pair.same is None and pair.feature_agreement is None for pair in pairs):
         reason = pairs[0].notes[0].rstrip(".")
         raise BadInput(f"No two of these explainers can be compared; {pairs[0].a!r} and {pairs[0].b!r}: {reason}.")
-    width = min(each.width for each in explainers)
-    if width <= k:
-        features = several(width, "feature", "features")
-        told = f"k={k} names all of {features} that are not 0, so feature agreement says little: pass a smaller k"
-        rows = rows.noting((told,))
     return ExplainerAgreement(
         explainers={name: repr(Original() if each is None else each) for name, each in chosen.items()},
         pairs=pairs,
@@ -332,7 +324,6 @@ class _Compared(NamedTuple):
     name: str
     explanations: Explanations
     named: NamedFeatures | None
-    width: int  # how many features importances have; others may have any number
     chosen: Any  # its discretizer, None for none
 
     @classmethod
@@ -343,8 +334,7 @@ class _Compared(NamedTuple):
             naming, rest = discretize(naming, rest[0]), rest[1:]
         if naming is not raw:  # sums of one-hot features are comparable with others
             naming, coarse = naming._with(form=""), coarse._with(form=" | ".join(map(repr, rest)))
-        width = naming.values.shape[1] if isinstance(naming, Importances) else sys.maxsize
-        return cls(name, coarse, named_features(naming, k), width, chosen)
+        return cls(name, coarse, named_features(naming, k), chosen)
 
 
 def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample, Named, Mapping[str, Any]]:

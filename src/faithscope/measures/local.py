@@ -321,8 +321,10 @@ def sample_until(
     1.0
     """
     check_whole(budget, "budget, the number of rows to look at,")
-    if isinstance(source, type) or not hasattr(source, "__iter__") or getattr(source, "shape", None) == ():
-        raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.")
+    try:
+        batches = iter(source)
+    except TypeError:
+        raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.") from None
     chosen = to_agreement(agreement)
     if isinstance(chosen, Spread):
         raise NotProven("The error is bounded for agreements from 0 to 1, not for Spread(): pass fs.Close(eps).")
@@ -334,7 +336,7 @@ def sample_until(
     target = discretize(_single(explanation), discretizer)
     seen, labels = 0, list[Array]()
     missing = wanted
-    for batch in source:
+    for batch in batches:
         rows, answers = _rows(batch, chosen)
         if not len(answers):
             break  # an empty batch ends the source
