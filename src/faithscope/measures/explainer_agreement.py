@@ -324,7 +324,6 @@ class _Compared(NamedTuple):
     name: str
     explanations: Explanations
     named: NamedFeatures | None
-    chosen: Any  # its discretizer, None for none
 
     @classmethod
     def of(cls, name: str, raw: Explanations, chosen: Any, k: int) -> "_Compared":
@@ -334,7 +333,7 @@ class _Compared(NamedTuple):
             naming, rest = discretize(naming, rest[0]), rest[1:]
         if naming is not raw:  # sums of one-hot features are comparable with others
             naming, coarse = naming._with(form=""), coarse._with(form=" | ".join(map(repr, rest)))
-        return cls(name, coarse, named_features(naming, k), chosen)
+        return cls(name, coarse, named_features(naming, k))
 
 
 def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample, Named, Mapping[str, Any]]:
@@ -392,13 +391,7 @@ def _pair(
     try:
         told |= _equality(*_numbered(a.explanations, b.explanations), units, confidence)
     except Incompatible as reason:
-        why = str(reason)
-        if type(a.explanations) is not type(b.explanations):
-            kinds = (each.explanations.kind.partition(" over ")[0] for each in (a, b))  # without the names of features
-            why = f"{' and '.join(kinds)} cannot be the same explanation"
-        elif a.chosen != b.chosen:
-            why = f"{a.chosen} and {b.chosen} cannot give the same: pass one discretizer for both"
-        notes.append(why)
+        notes.append(str(reason))
     try:
         if a.named is None or b.named is None:
             raise Incompatible("not both name features, so features cannot be compared either")
