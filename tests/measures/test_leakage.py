@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.measures.named_labels import LabelWords
+from faithscope.measures.named_labels import masked
 from refused import refused
 
 TEXTS = ["No: he sleeps", "He sleeps", "YES, he runs", "he runs", "No, he runs"]
@@ -45,8 +45,7 @@ def test_the_words_that_name_labels_are_counted(texts, labels, words):
 
 def test_labels_of_several_words_are_masked_whole():
     assert fs.leakage(["it is NOT   spam", "spam", "fine"], ["not spam", "spam", "not spam"]).masked.distinct == 3
-    words, reasons = LabelWords.of(["批准", "拒绝"]), fs.Reasons(CHINESE)
-    hidden = words.masked(reasons)
+    hidden = masked(fs.Reasons(CHINESE), ("批准", "拒绝"))
     assert not any(label in text for label in ("批准", "拒绝") for text in (*hidden.texts, *hidden.folded))
 
 

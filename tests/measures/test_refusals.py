@@ -49,7 +49,7 @@ REFUSED = {
         (lambda: agree(BOTH, clusters=[1] * 40), "of one cluster"),
         (
             lambda: agree({"a": LABELS, "b": PHI}),
-            "No two of these explainers can be compared; 'a' and 'b': plain keys and",
+            "No two of these explainers can be compared; 'a' and 'b': .* are plain keys, the others",
         ),
         (lambda: agree({"a": PHI[:, :3], "b": PHI}), "No two of these explainers"),
         (lambda: agree({"a": FRAME, "b": FRAME[::-1]}), "in another order"),

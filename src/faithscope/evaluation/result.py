@@ -11,6 +11,7 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.coverage import cover
 from faithscope.discretizers import Discretize, Original, usual
+from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import FaithscopeError, NotScoped
 from faithscope.evaluation.asker import described
 from faithscope.explanations import Explanations
@@ -31,7 +32,7 @@ from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import MEASURES, Estimate, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import TogetherRows, per_explanation, per_row
-from faithscope.measures.named_labels import LabelWords, label_word_notes
+from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.necessity import measure_necessity, necessity_by, reached
 from faithscope.measures.slices import Slices, find_slices
 from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_sufficiency, sufficiency_by
@@ -253,7 +254,7 @@ class Evaluation(OfOneExplainer):
         """The same for a report; None of other explanations, and if no word names a label."""
         if not isinstance(self.undiscretized, Reasons) or self.agreement.of_numbers:
             return None
-        return self.leakage() if LabelWords.of(self.sample.numbered_labels[0]).phrases else None
+        return self.leakage() if label_phrases(self.sample.numbered_labels[0]) else None
 
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
         """Rows that an explanation covers although they get another prediction, worst explanations first.
@@ -313,9 +314,8 @@ class Evaluation(OfOneExplainer):
 
         Parameters
         ----------
-        columns : table, str or list of str, optional
-            A table with a row per row of X, such as a log's other columns; or columns of X by name. By default all
-            columns of X.
+        columns : table, optional
+            A table with a row per row of X, such as some columns of X or a log's other columns. By default X.
         most : int
             How many slices the first half may point out; the more, the wider the intervals.
         seed : int

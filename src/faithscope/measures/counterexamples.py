@@ -24,7 +24,8 @@ Space = tuple[Gower, list[Array]]  # a distance, and the columns that it compare
 _EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows
 _SOME = 2**21  # values of these rows, and values that are in memory at once
 _FAR = 256  # vectors that are compared with each other
-_WITHIN_CLUSTERS = 1000  # pairs of rows of one cluster that may be farther apart than those that are shown
+_ENDS = 1000  # numbers at each end that are compared with each other
+_WITHIN_CLUSTERS = 100  # clusters that may have a pair of their own which is farther apart than those that are shown
 _NO_PAIRS = np.empty((0, 2), np.int64)
 
 
@@ -110,9 +111,9 @@ def _unlike(rows: Ints, sample: Sample, space: Space | None) -> Iterator[Ints]:
 def _far_apart(rows: Ints, sample: Sample, wanted: int) -> Iterator[Ints]:
     """Pairs of these rows that disagree, among them those that are farthest apart.
 
-    Of numbers this is exact: in the i-th lowest and the j-th highest of the p farthest pairs, i j is at most p. Of
-    clusters, the ends of each are enough, and a thousand pairs of one cluster may be farther apart than those that are
-    shown. Of more than 256 vectors those farthest from their mean are compared.
+    Of numbers this is exact up to 1,000 pairs: each of p farthest pairs is of the p lowest and the p highest. Of
+    clusters the ends of each are enough, of which a hundred may be farther apart within one. Of more than 256 vectors
+    those farthest from their mean are compared.
     """
     values, many = sample.labels, 0
     if sample.clusters is not None:
@@ -123,12 +124,11 @@ def _far_apart(rows: Ints, sample: Sample, wanted: int) -> Iterator[Ints]:
             new = np.diff(whose[order], prepend=-1) != 0
             rows = np.sort(rows[order[new | np.append(new[1:], True)]])
     if values.ndim == 1:
-        order, last, most = rows[np.argsort(values[rows], kind="stable")], len(rows) - 1, wanted + many
-        ends = [(low, last - high) for low in range(min(most, last)) for high in range(most // (low + 1))]
-        pairs = order[np.array([(low, high) for low, high in ends if low < high], np.int64).reshape(-1, 2)]
+        order, most = np.argsort(values[rows], kind="stable"), min(wanted + many, _ENDS)
+        far = np.union1d(order[:most], order[-most:])
     else:
         far = np.argsort(-distance(values[rows], values[rows].mean(axis=0)[None]), kind="stable")[:_FAR]
-        pairs = rows[far[np.column_stack(np.triu_indices(len(far), 1))]]
+    pairs = rows[far[np.column_stack(np.triu_indices(len(far), 1))]]
     yield pairs[disagree(sample.agreement, values[pairs[:, 0]], values[pairs[:, 1]])]
 
 

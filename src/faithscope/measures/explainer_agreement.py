@@ -4,7 +4,6 @@ An explanation that is compared for equality names one feature, itself; so one s
 two explainers say the same, how many features they share with or without their signs, and both by chance.
 """
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -208,14 +207,12 @@ class ExplainerAgreement(Shareable):
 
     @property
     def _line(self) -> str:
-        """The numbers of one pair, or the span over several."""
+        """The numbers of one pair, or over how wide a range several say the same."""
         if len(self.pairs) == 1:
             return self.pairs[0]._line()
-        spans = []
-        for name, word in {"same": "same", "kappa": "kappa", "feature_agreement": "features"}.items():
-            values = sorted(value for pair in self.pairs if (value := pair.columns()[name]) is not None)
-            spans += [f"{word} {values[0]:.2f} to {values[-1]:.2f}"] if values else []
-        return f"{len(self.pairs)} pairs of explainers, {several(self.n, 'row', 'rows')}: {', '.join(spans)}"
+        told = f"{len(self.pairs)} pairs of explainers, {several(self.n, 'row', 'rows')}"
+        same = [pair.same.value for pair in self.pairs if pair.same is not None]
+        return f"{told}: the same on {min(same):.0%} to {max(same):.0%}" if same else told
 
     def _tables(self) -> list[Table]:
         lines = tuple(
@@ -310,11 +307,6 @@ def measure_agreement(
     if all(pair.same is None and pair.feature_agreement is None for pair in pairs):
         reason = pairs[0].notes[0].rstrip(".")
         raise BadInput(f"No two of these explainers can be compared; {pairs[0].a!r} and {pairs[0].b!r}: {reason}.")
-    width = min(each.width for each in explainers)
-    if width <= k:
-        features = several(width, "feature", "features")
-        told = f"k={k} names all of {features} that are not 0, so feature agreement says little: pass a smaller k"
-        rows = rows.noting((told,))
     return ExplainerAgreement(
         explainers={name: repr(Original() if each is None else each) for name, each in chosen.items()},
         pairs=pairs,
@@ -332,8 +324,6 @@ class _Compared(NamedTuple):
     name: str
     explanations: Explanations
     named: NamedFeatures | None
-    width: int  # how many features importances have; others may have any number
-    chosen: Any  # its discretizer, None for none
 
     @classmethod
     def of(cls, name: str, raw: Explanations, chosen: Any, k: int) -> "_Compared":
@@ -343,8 +333,7 @@ class _Compared(NamedTuple):
             naming, rest = discretize(naming, rest[0]), rest[1:]
         if naming is not raw:  # sums of one-hot features are comparable with others
             naming, coarse = naming._with(form=""), coarse._with(form=" | ".join(map(repr, rest)))
-        width = naming.values.shape[1] if isinstance(naming, Importances) else sys.maxsize
-        return cls(name, coarse, named_features(naming, k), width, chosen)
+        return cls(name, coarse, named_features(naming, k))
 
 
 def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample, Named, Mapping[str, Any]]:
@@ -402,13 +391,7 @@ def _pair(
     try:
         told |= _equality(*_numbered(a.explanations, b.explanations), units, confidence)
     except Incompatible as reason:
-        why = str(reason)
-        if type(a.explanations) is not type(b.explanations):
-            kinds = (each.explanations.kind.partition(" over ")[0] for each in (a, b))  # without the names of features
-            why = f"{' and '.join(kinds)} cannot be the same explanation"
-        elif a.chosen != b.chosen:
-            why = f"{a.chosen} and {b.chosen} cannot give the same: pass one discretizer for both"
-        notes.append(why)
+        notes.append(str(reason))
     try:
         if a.named is None or b.named is None:
             raise Incompatible("not both name features, so features cannot be compared either")

@@ -19,6 +19,7 @@ from faithscope.measures.estimate import Estimate, Method, to_interval
 from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Margins
 from faithscope.measures.means import mean_share
+from faithscope.measures.named_labels import masked as hide
 from faithscope.measures.named_labels import named_labels
 from faithscope.measures.telling import OfEstimates, number
 from faithscope.runtime.memory import FEWER_ROWS
@@ -156,7 +157,7 @@ def measure_leakage(
     if odd is not None:
         raise WrongType(f"words must be texts that name a label; got {odd!r}.")
     named = named_labels(sample, discretizer, further)
-    if not named.known.phrases:
+    if not named.phrases:
         raise BadInput(
             "These labels are numbers or signs, which have no words that reasons could name: pass the names of the "
             "classes as predictions, or words=['approved', 'denied']."
@@ -168,7 +169,7 @@ def measure_leakage(
         )
     if any(getattr(step, "folded", True) is False for step in steps(to_discretizer(discretizer))):
         raise BadInput("Words are masked in folded texts, and this Codebook reads texts as written: leave out folded=.")
-    masked = replace(sample, explanations=named.known.masked(sample.explanations))
+    masked = replace(sample, explanations=hide(sample.explanations, named.phrases))
     parts = [rows.discretized(discretizer) for rows in (sample, masked)]
     given, hidden = (measure_consistency(part, confidence, method) for part in parts)
     before = consistency_left_out("as given", given, parts[0].counted())

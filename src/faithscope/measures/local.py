@@ -321,8 +321,10 @@ def sample_until(
     1.0
     """
     check_whole(budget, "budget, the number of rows to look at,")
-    if isinstance(source, type) or not hasattr(source, "__iter__") or getattr(source, "shape", None) == ():
-        raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.")
+    try:
+        batches = iter(source)
+    except TypeError:
+        raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.") from None
     chosen = to_agreement(agreement)
     if isinstance(chosen, Spread):
         raise NotProven("The error is bounded for agreements from 0 to 1, not for Spread(): pass fs.Close(eps).")
@@ -332,9 +334,8 @@ def sample_until(
         to_labels([prediction], "The prediction to compare with, as a list of one,")
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_single(explanation), discretizer)
-    seen, labels = 0, list[Array]()
-    missing = wanted
-    for batch in source:
+    seen, missing, labels = 0, wanted, list[Any]()
+    for batch in batches:
         rows, answers = _rows(batch, chosen)
         if not len(answers):
             break  # an empty batch ends the source
@@ -342,10 +343,10 @@ def sample_until(
         hits = np.flatnonzero(target.locate(discretize(rows, discretizer)) == 0)[:missing]
         missing -= len(hits)
         seen += len(answers) if missing else int(hits[-1]) + 1
-        labels.append(answers[hits])
+        labels += answers[hits].tolist()
         if not missing or seen >= budget:
             break
-    known = np.concatenate(labels) if labels else np.zeros(0)
+    known = np.array(labels, np.float64) if chosen.of_numbers else to_objects(labels)
     sample = Sample(target.take(np.zeros(len(known), np.int64)), known, agreement=chosen)
     alone = prediction is None and sample.n > 0
     if alone:

@@ -2,18 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 
 from faithscope.discretizers import Discretize, Discretizer, to_discretizer
 from faithscope.discretizers.reasons.words import LABEL, WordSequences, label_phrases
 from faithscope.explanations.reasons import Reasons, per_text
-from faithscope.inputs.array_types import Array, Floats
-from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.array_types import Floats
 from faithscope.notes import Notes
 from faithscope.sample import Sample
 
@@ -22,67 +19,13 @@ _UNSPACED = re.compile(
 )  # Thai to Han
 
 
-@dataclass(frozen=True)
-class LabelWords:
-    """The words that name labels, to be looked for in reasons and to be masked.
-
-    Attributes
-    ----------
-    phrases : tuple of str
-        All words and phrases, folded.
-
-    Examples
-    --------
-    >>> words = LabelWords.of(["spam", "good"])
-    >>> reasons = Reasons(["Spam, since it sells.", "It sells."])
-    >>> named = words.within(reasons)
-    >>> named.tolist(), words.masked(reasons).texts.tolist()
-    ([('spam',), ()], ['<label> since it sells', 'it sells'])
-    """
-
-    phrases: tuple[str, ...]
-
-    @classmethod
-    def of(cls, labels: Iterable[Any], further: Iterable[str] = ()) -> "LabelWords":
-        """The words of labels, and further ones."""
-        return cls(tuple(sorted({*label_phrases(labels), *label_phrases(further)})))
-
-    @cached_property
-    def _sequences(self) -> WordSequences:
-        return WordSequences(self.phrases)
-
-    @cached_property
-    def _unspaced(self) -> re.Pattern[str] | None:
-        """Finds the labels of scripts that put no spaces between words."""
-        labels = sorted(filter(_UNSPACED.search, self.phrases), key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, labels))) if labels else None
-
-    def _split(self, folded: str) -> list[str]:
-        """The words of a folded text; a label is a word of its own even if its script puts no spaces around it."""
-        return (self._unspaced.sub(r" \g<0> ", folded) if self._unspaced else folded).split()
-
-    def within(self, reasons: Reasons) -> Array:
-        """The words of labels that each reason has, each once, as a tuple."""
-        if not self.phrases:
-            return to_objects([()] * len(reasons))
-        sequences = self._sequences
-        return per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(self._split(text)))))
-
-    def masked(self, reasons: Reasons) -> Reasons:
-        """The reasons, folded, with a mark in place of every word of a label."""
-        replaced = self._sequences.replaced
-        folded = per_text(reasons.folded, lambda text: " ".join(replaced(self._split(text), LABEL)))
-        hidden = Reasons.made(folded, folded, reasons.about, reasons.form)
-        return hidden._with(index=reasons.index, remarks=reasons.remarks)
-
-
 class NamedLabels(NamedTuple):
     """Which reasons of the rows that are measured name a label.
 
     Attributes
     ----------
-    known : LabelWords
-        All words and phrases that were looked for.
+    phrases : tuple of str
+        All words and phrases that were looked for, folded.
     some, own : (n,) arrays
         1 where a reason has a word of any label, and one of the label that its own row was predicted.
     words : list of (str, int)
@@ -90,7 +33,7 @@ class NamedLabels(NamedTuple):
         nowhere.
     """
 
-    known: LabelWords
+    phrases: tuple[str, ...]
     some: Floats
     own: Floats
     words: list[tuple[str, int]]
@@ -104,8 +47,10 @@ def named_labels(sample: Sample, discretizer: Discretize | None, further: Iterab
     reasons, chosen = sample.explanations, to_discretizer(discretizer)
     assert isinstance(reasons, Reasons)
     labels, place = ((), np.zeros(sample.n, np.int64)) if sample.agreement.of_numbers else sample.numbered_labels
-    known = LabelWords.of(labels, further)
-    words, weight = known.within(reasons), sample.weight
+    phrases = tuple(sorted({*label_phrases(labels), *label_phrases(further)}))
+    split, sequences = _splits(phrases), WordSequences(phrases)
+    words = per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(split(text)))))
+    weight = sample.weight
     if isinstance(chosen, Discretizer) and chosen.learns:
         rows = sample.half_places(chosen.seed)[1]
         words, place, weight = words[rows], place[rows], weight[rows]
@@ -113,7 +58,28 @@ def named_labels(sample: Sample, discretizer: Discretize | None, further: Iterab
     mine = np.array([not own[j].isdisjoint(has) for has, j in zip(words, place, strict=True)], np.float64)
     some = np.fromiter(map(bool, words), np.float64, len(words))
     rows_of = Counter(word for each in words[weight > 0] for word in each)
-    return NamedLabels(known, some, mine, sorted(rows_of.items(), key=lambda pair: (-pair[1], pair[0])))
+    return NamedLabels(phrases, some, mine, sorted(rows_of.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def masked(reasons: Reasons, phrases: tuple[str, ...]) -> Reasons:
+    """The reasons, folded, with a mark in place of every one of these phrases.
+
+    Examples
+    --------
+    >>> masked(Reasons(["Spam, since it sells.", "It sells."]), ("good", "spam")).texts.tolist()
+    ['<label> since it sells', 'it sells']
+    """
+    split, sequences = _splits(phrases), WordSequences(phrases)
+    folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(split(text), LABEL)))
+    hidden = Reasons.made(folded, folded, reasons.about, reasons.form)
+    return hidden._with(index=reasons.index, remarks=reasons.remarks)
+
+
+def _splits(phrases: Iterable[str]) -> Callable[[str], list[str]]:
+    """Splits a folded text into words; a label is a word of its own even if its script puts no spaces around it."""
+    unspaced = sorted(filter(_UNSPACED.search, phrases), key=len, reverse=True)
+    labels = re.compile("|".join(map(re.escape, unspaced)))
+    return (lambda folded: labels.sub(r" \g<0> ", folded).split()) if unspaced else str.split
 
 
 def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | None) -> Notes:

@@ -19,10 +19,9 @@ from scipy.special import ndtri
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Kinds
-from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
+from faithscope.errors import BadInput, FaithscopeError, NotProven
 from faithscope.explanations.base import readable, several
 from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.dates import UNITS
@@ -134,25 +133,17 @@ class Cut:
 
 
 def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
-    """The columns to look at, of rows that have weight: those of a table, or of X, all of them or some by name."""
-    wanted = [columns] if isinstance(columns, str) else columns
-    if not isinstance(wanted, list | tuple | None) and not is_frame(columns):
-        raise WrongType(
-            f"columns= takes a table with a row per row of X, or names of columns of X; got {type(columns).__name__}."
-        )
+    """The columns to look at, of rows that have weight: those of a table, or of X."""
     try:
-        rows = Rows(columns if is_frame(columns) else sample.X)
+        rows = Rows(sample.X if columns is None else columns)
     except FaithscopeError as error:
         raise BadInput(
-            "Slices are looked for in the columns of a table, and X is none: pass columns=, a pandas, polars or Arrow "
-            "table with a row per row of X."
+            "Slices are looked for in the columns of a table: pass columns=, a table with a row per row of X, such as "
+            "X[['region']]."
         ) from error
     same_length(predictions=sample.n, columns=len(rows))
-    places: Sequence[int] = range(len(rows.names))
-    if isinstance(wanted, list | tuple):
-        places = [rows.place(name, "slices are to be looked for in") for name in wanted]
     counted = np.flatnonzero(sample.weight > 0)
-    cuts = [Cut.of(rows.column(place).take(counted)) for place in places]
+    cuts = [Cut.of(rows.column(place).take(counted)) for place in range(len(rows.names))]
     return [cut for cut in cuts if cut is not None]
 
 
@@ -365,8 +356,8 @@ def find_slices(
 
     Parameters
     ----------
-    columns : table, or list of str, optional
-        A table with a row per row of the sample, or columns of X by name; by default all columns of X.
+    columns : table, optional
+        A table with a row per row of the sample; by default X.
     most : int
         How many slices each half of the rows may point out.
     seed : int

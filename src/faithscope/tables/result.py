@@ -6,6 +6,7 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
+from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import BadInput, NotScoped
 from faithscope.explanations.base import readable
 from faithscope.inputs.checks import check_whole, check_word
@@ -14,7 +15,6 @@ from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, P
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import TogetherRows, per_explanation
-from faithscope.measures.named_labels import LabelWords
 from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
 from faithscope.runtime.renamed import renamed
@@ -215,7 +215,7 @@ class Audit(OfOneExplainer):
         reasons = self._measured.reasons
         if reasons is None or reasons.sample.agreement.of_numbers:
             return None
-        return self.leakage() if LabelWords.of(reasons.sample.numbered_labels[0]).phrases else None
+        return self.leakage() if label_phrases(reasons.sample.numbered_labels[0]) else None
 
     @renamed(reference="against")
     def over_time(self, column: str, every: str, against: "Audit | int" = 1) -> Windows:

@@ -106,13 +106,22 @@ class Plan(Shareable):
         >>> round(planned.at(50), 3), round(planned.at(200), 3)
         (0.575, 0.123)
         """
-        if check_whole(rows, "The number of rows") > self.n:
+        reached = self._outlook.at(self._asked(rows))[1]
+        if math.isnan(reached):
             far = f"a sample of {self.n:,} rows says little beyond {NEAR} times its size"
-            if why_not := self._outlook.why_not or (rows > NEAR * self.n and far):
-                told = self.n > 1 and rows <= FARTHEST * self.n
-                advice = f"Only an interval is told there: plan.interval({rows})." if told else _MORE
-                raise BadInput(f"Not forecastable at {rows:,} rows: {why_not}. {advice}")
-        return self._outlook.at(rows)[1]
+            why = self._outlook.why_not or far
+            raise BadInput(
+                f"Not forecastable at {rows:,} rows: {why}. Only an interval is told there: plan.interval({rows})."
+            )
+        return reached
+
+    def _asked(self, rows: int) -> int:
+        """A number of rows of which something is known."""
+        far = check_whole(rows, "The number of rows") > FARTHEST * self.n
+        if far or rows > self.n == 1:
+            say = f"a sample of {self.n:,} rows says nothing beyond {FARTHEST} times its size" if far else ONCE
+            raise BadInput(f"Not forecastable at {rows:,} rows: {say}. {_MORE}")
+        return rows
 
     def interval(self, rows: int) -> tuple[float, float]:
         """The least and the largest unverifiable share to expect of a sample of `rows` rows, up to 10 n.
@@ -134,11 +143,7 @@ class Plan(Shareable):
         >>> low <= planned.at(400) <= high
         True
         """
-        far = check_whole(rows, "The number of rows") > FARTHEST * self.n
-        if far or rows > self.n == 1:
-            say = f"a sample of {self.n:,} rows says nothing beyond {FARTHEST} times its size" if far else ONCE
-            raise BadInput(f"Not forecastable at {rows:,} rows: {say}. {_MORE}")
-        low, _, high, _ = self._outlook.at(rows)
+        low, _, high, _ = self._outlook.at(self._asked(rows))
         return low, high
 
     @property
