@@ -92,7 +92,7 @@ def log_batch(
     options = declared._options(discretizer=discretizer)
     with declared._opened(source) as rows:
         carried = (*groups, *(() if column is None else (column,)))
-        log, seen = open_log(rows, options, carried)
+        log, seen = open_log(rows, options)
         read = {} if scopes is None else _scope_columns(log.source, scopes)
         table = log.source.table
         others = {name: table[name].type() for name in log.source.columns if name not in (*log.used, *carried)}

@@ -88,10 +88,11 @@ def audit(
     asked |= {"confidence": confidence, "interval": interval, "unseen": unseen}
     options, source = log._options(**asked), log._source()
     groups = () if by is None else source.named(by, "by")
-    moments = () if time is None else source.named([time], "time")
+    if time is not None:
+        source.named([time], "time")
     other = None if against is None else _opened_reference(against, log, source, time)
     with log._opened(source) as chosen:
-        measured = MeasuredLog.of(chosen, options, (*groups, *moments))
+        measured = MeasuredLog.of(chosen, options)
         baseline, compared = (1, ()) if other is None else _baseline(other, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None

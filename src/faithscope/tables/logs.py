@@ -234,7 +234,7 @@ class Log:
         if not known_to_engines(settings.discretizer):
             return None
         columns = () if by is None else rows.named(by, "by")
-        measured = MeasuredLog.of(rows, settings, columns)
+        measured = MeasuredLog.of(rows, settings)
         if name == "leakage":
             return measured.leakage(words)
         notes = (*measured.log.source.notes, *measured.log.notes)
@@ -260,7 +260,7 @@ class Log:
 
     def _read(self, rows: LogSource, by: Names | None, agreement: Any = None) -> LogRows:
         groups = () if by is None else rows.named(by, "by")
-        log, seen = open_log(rows, replace(self._options(agreement=agreement), raw=True), groups)
+        log, seen = open_log(rows, replace(self._options(agreement=agreement), raw=True))
         refuse_missing(scan(log.source.table, groups), log.options.nulls)
         found = read_rows(log, groups)
         given = found.explanations

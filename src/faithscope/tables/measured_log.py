@@ -42,8 +42,7 @@ from faithscope.tables.engine.answers import (
 )
 from faithscope.tables.engine.engines import Table, literal
 from faithscope.tables.log.layout import open_log
-from faithscope.tables.log.rows import SPELLED, AuditedLog, AuditOptions, CodeColumns, KeyedRows, ReasonColumn
-from faithscope.tables.log.streams import FetchedStream
+from faithscope.tables.log.rows import SPELLED, AuditedLog, AuditOptions, CodeColumns, Keyed, KeyedRows, ReasonColumn
 from faithscope.tables.sources.source import LogSource, changed, refuse_change
 
 _MOST_GROUPS = 1000
@@ -64,10 +63,10 @@ class MeasuredLog:
     opened: LogSource
 
     @classmethod
-    def of(cls, source: LogSource, options: AuditOptions, carried: Sequence[str] = ()) -> "MeasuredLog":
-        """The log with its rows counted; `carried` are other columns that will be asked for."""
+    def of(cls, source: LogSource, options: AuditOptions) -> "MeasuredLog":
+        """The log with its rows counted."""
         with source.one_state():
-            log, seen = open_log(source, options, carried)
+            log, seen = open_log(source, options)
             measured = cls(log, seen.rows, source)
             measured.consistency  # noqa: B018
         return measured
@@ -125,7 +124,7 @@ class MeasuredLog:
     @property
     def _left(self) -> int:
         """Rows that are not measured although no value is missing: of weight 0, or those that a discretizer learned."""
-        return self.log.weightless + getattr(self.log.stream, "looked", 0)
+        return self.log.weightless + (0 if self.log.keyed is None else self.log.keyed.looked)
 
     @property
     def dropped(self) -> int:
@@ -133,10 +132,9 @@ class MeasuredLog:
         return self.total - self._left - self.consistency.n
 
     @property
-    def reasons(self) -> FetchedStream | None:
-        """What discretizes reasons in words, if explanations are such."""
-        stream = self.log.stream
-        return stream if isinstance(stream, FetchedStream) and isinstance(self.log.kind, ReasonColumn) else None
+    def reasons(self) -> Keyed | None:
+        """The rows of reasons in words, and what discretizes them; None of other explanations."""
+        return self.log.keyed if isinstance(self.log.kind, ReasonColumn) else None
 
     def leakage(self, words: Sequence[str] | None) -> Leakage:
         """How many reasons of a log name a label, and their consistency with these words masked."""
@@ -156,7 +154,7 @@ class MeasuredLog:
         """Questions inside are all about one state of the log, and about the state that was audited."""
         source = self.log.source
         with source.one_state():
-            if not source.still and not source.files and self.log.stream is None:
+            if not source.still and not source.files:
                 now = read_labels(self.rows)
                 if self.labels != now:
                     raise changed(f"{self.n:,} rows at first, {sum(now.values()):,} later, or other labels")
@@ -315,6 +313,7 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     """
     import ibis
 
+    log = log if log.keyed is None else log.keyed.before
     if estimate.clusters is not None or 1 - estimate.distinct / max(1, estimate.n) < NOTICED:
         return ()
     source, schema, others = log.source.table, log.source.table.schema(), log.others

@@ -119,12 +119,12 @@ class Audit(OfOneExplainer):
         sought among a few rows of each label; ids do not count in the distance.
         """
         pairs = self._pairs(k)
-        return frame(self._examples.rows.without_positions(pairs))
+        return frame(self._examples.without_positions(pairs))
 
     def _counterexamples(self, k: int) -> "pd.DataFrame":
         """The same with rows as positions in `X` too, for a report that shows them side by side."""
         pairs = self._pairs(k)
-        return frame({**pairs, **self._examples.rows.names(pairs)})
+        return frame({**pairs, **self._examples.names(pairs)})
 
     def _pairs(self, k: int) -> dict[str, Any]:
         if check_whole(k, "k, the number of pairs wanted,") > _SHOWN:
@@ -137,7 +137,7 @@ class Audit(OfOneExplainer):
     @property
     def X(self) -> "pd.DataFrame":  # noqa: N802
         """Rows of the worst explanations: ids first, then what is neither prediction nor explanation."""
-        return frame({**self._examples.rows.ids, **self._examples.rows.others})
+        return frame({**self._examples.ids, **self._examples.others})
 
     @cached_property
     def _examples(self) -> Examples:

@@ -1,7 +1,5 @@
 """Engines: what of Ibis is used here, the dialect of each backend, and the manners of its driver."""
 
-import glob
-import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -183,14 +181,6 @@ class Backend:
         """Whether a column of moments has a time zone."""
         return moment.type().timezone is not None
 
-    def file_name(self, file: str) -> str:
-        """A local file as the engine takes it, which would otherwise read its name as a glob."""
-        return glob.escape(file)
-
-    def read_parquet(self, connection: Any, files: Sequence[str]) -> Table:
-        """Parquet files with the same columns and types, as one table."""
-        return connection.read_parquet(files)
-
 
 def schema_tables(connection: Connection) -> list[str]:
     """The tables of all schemas: Ibis lists those of one, and asks DuckDB 2 by a name that it no longer has."""
@@ -311,9 +301,6 @@ class Postgres(Backend):
         return super().seconds(ibis.ifelse(call("isfinite", moment, "boolean"), moment, ibis.null(moment.type())))
 
 
-_GLOB = "*?[]{}\\"  # characters that Spark reads as a part of a glob
-
-
 class Spark(Backend):
     """Spark has two types of moments, with a zone and without one, which Ibis does not tell apart."""
 
@@ -351,18 +338,6 @@ class Spark(Backend):
     def has_zone(self, moment: Expression) -> bool:
         """By Spark's name of the type: a "timestamp" is kept in UTC, a "timestamp_ntz" has no zone."""
         return _type_name(moment.op()) == "timestamp"
-
-    def file_name(self, file: str) -> str:
-        """The whole path, since executors may have another working directory."""
-        return "".join("\\" + letter if letter in _GLOB else letter for letter in os.path.abspath(file))
-
-    def read_parquet(self, connection: Connection, files: Sequence[str]) -> Table:
-        """By Spark: Ibis would take several Parquet files for one name."""
-        from ibis.util import gen_name
-
-        session, name = connection.raw_sql("SELECT 1").sparkSession, gen_name("faithscope_parquet")
-        session.read.parquet(*files).createOrReplaceTempView(name)
-        return connection.table(name)
 
 
 @lru_cache(maxsize=256)

@@ -42,7 +42,7 @@ from faithscope.tables.log.rows import (
     RuleColumn,
     SetColumn,
 )
-from faithscope.tables.log.streams import FetchedStream, NumberStream, Stream
+from faithscope.tables.log.streams import at_once, in_batches
 from faithscope.tables.sources.source import LogSource
 
 _CODES = " If these columns hold codes, of which a row may have fewer, pass kind='codes'."
@@ -51,14 +51,8 @@ _WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  #
 _WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
 
 
-def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = ()) -> tuple[AuditedLog, Scan]:
-    """The log ready to be counted, streamed through NumPy if need be, and what a first pass over it counted.
-
-    Parameters
-    ----------
-    carried : sequence of str
-        Other columns that will be asked for, such as those of populations.
-    """
+def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan]:
+    """The log ready to be counted, its explanations read here if need be, and what a first pass over it counted."""
     if not isinstance(options.discretizer, Discretizer):
         raise WrongType(
             f"discretizer={options.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
@@ -75,16 +69,12 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
             )
     if steps(chosen) and not isinstance(kind, ReasonColumn):
         _refuse_unlike(chosen, log)
-    streamed = _in_batches(log)
-    seen = scan(source.table, (*log.predictions, *log.clusters, *log.weights) if streamed else log.used)
-    log = replace(log, nan=seen.nan)
-    stream: Stream | None = None
-    if streamed:
-        stream = importances = NumberStream(log)
-        stream.table(carried)
-        holes = {name: importances.missing[name] for name in importances.features if name in importances.missing}
-        seen = replace(seen, missing={**seen.missing, **holes})
-    elif isinstance(chosen, Floor):
+    holes: Mapping[str, int] = {}
+    if _in_batches(log):
+        log, holes = in_batches(log)
+    seen = scan(source.table, log.used)
+    log, seen = replace(log, nan=seen.nan), replace(seen, missing={**seen.missing, **holes})
+    if log.keyed is None and isinstance(chosen, Floor):
         largest = max(seen.largest.get(name, 0.0) for name in log.columns)
         chosen(Importances.made(np.array([[largest]]), None, ""))  # which refuses what is too large
         log = replace(log, largest=math.nan if seen.nan else largest)
@@ -103,12 +93,8 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
     for name in log.weights:
         none = fetch_line(source.table.aggregate(n=(source.table[name] == 0).sum()))["n"]
         log = replace(log, weightless=int(none or 0))
-    pairs = isinstance(kind, PairColumns) and bool(steps(chosen))
-    if not options.raw and (pairs or isinstance(kind, ReasonColumn)):  # read all at once, to be discretized or folded
-        stream = FetchedStream(log)
-        stream.table(carried)
-    told = () if stream is None or isinstance(kind, ReasonColumn) else stream.notes
-    return replace(log, stream=stream, notes=(*log.notes, *told)), seen
+    together = isinstance(kind, ReasonColumn) or bool(steps(chosen) and not isinstance(kind, NumberColumns))
+    return at_once(log) if together and not options.raw else log, seen
 
 
 def _in_batches(log: AuditedLog) -> bool:
@@ -353,9 +339,8 @@ def _reads_texts(discretizer: Any) -> bool:
 
 def known_to_engines(discretizer: Any) -> bool:
     """Whether rows of a log can be discretized on their way into a DuckDB of our own."""
-    known = Floor | Truncate | Sign | Delta | DeltaSign | Modified
     return isinstance(discretizer, Discretizer) and all(
-        isinstance(step, known) or step.orders_features or _reads_texts(step) for step in steps(discretizer)
+        type(step).__module__.startswith("faithscope.") for step in steps(discretizer)
     )
 
 
@@ -366,11 +351,6 @@ def _refuse_unlike(discretizer: Any, log: AuditedLog) -> None:
         raise WrongType(
             f"{first!r} discretizes reasons in words; the log holds {kind.what}. Name a column of texts as the "
             "explanation, and pass kind='reasons'."
-        )
-    if not known_to_engines(discretizer):
-        raise WrongType(
-            f"{discretizer!r} is not known to engines: use Floor, Truncate, Sign, Rank, SignOfTop, TopFeatures, "
-            "ReasonCodes, Delta, DeltaSign or Modified, or discretize before you write the log."
         )
     if isinstance(first, Delta | DeltaSign | Modified):
         if not isinstance(kind, PairColumns):
