@@ -29,6 +29,8 @@ FRACTIONS = pa.array([1.25, 1.25, 2.25, 2.25])
 SINGLE = pa.array([0.1, 0.2] * 2, pa.float32())
 ONE = pa.array([Decimal("1.1"), Decimal("1.2")] * 2, pa.decimal128(4, 1))
 TWO = pa.array([Decimal("1.15"), Decimal("1.25")] * 2, pa.decimal128(9, 2))
+
+
 def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path):
     labels = [["a", "b", "a", "b"], ["a", "a", "b", "b"]]
     narrow = (WHOLE.cast(pa.int32()), FRACTIONS.cast(pa.float32()))

@@ -258,12 +258,14 @@ class MeasuredLog:
         """
         if isinstance(self.agreement, Spread) or self.log.weights:
             return None
-        return self._beside(cells, reference.cells or reference.fetched(reference.rows))
+        both = cells.and_then(reference.cells or reference.fetched(reference.rows))
+        return None if both is None else self.beside(both)
 
-    def _beside(self, *parts: Cells) -> Beside | None:
+    def beside(self, cells: Cells) -> Beside:
+        """The populations of cells beside everybody."""
         options = self.log.options
         notes = (*of_kind(self.consistency.notes, "interval"), *beside_notes(options.interval))
-        return beside(parts, notes, options.confidence)
+        return beside(cells, notes, options.confidence)
 
 
 @dataclass(frozen=True)
@@ -285,9 +287,7 @@ class Parts:
         if cells.agreement.of_numbers or log.weights:
             asking = replace(cells.sample, askers=np.repeat(cells.group, cells.rows))
             return Beside.of(asking, log.options.confidence, log.options.interval)
-        found = self.measured._beside(cells)
-        assert found is not None
-        return found
+        return self.measured.beside(cells)
 
     @cached_property
     def among(self) -> list[Estimate]:

@@ -20,7 +20,7 @@ from faithscope.report.reported import OfOneExplainer
 from faithscope.runtime.renamed import renamed
 from faithscope.sinks.lines import in_lines
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.reference import Reference, aligned
+from faithscope.tables.reference import Reference, refuse_unlike
 from faithscope.tables.scopes import encoding, read_rows, scoped_by
 from faithscope.tables.sources.source import Names
 from faithscope.tables.windows import Windows, over_time
@@ -224,7 +224,8 @@ class Audit(OfOneExplainer):
         baseline: MeasuredLog | int = 1
         with self._measured.asked():
             if isinstance(against, Audit):
-                baseline = aligned(self._measured, against._measured)
+                baseline = against._measured
+                refuse_unlike(self._measured, baseline)
             elif against is not None:
                 baseline = check_whole(against, "against, an audit or a number of windows,")
             return over_time(self._measured, column, every, baseline)

@@ -53,7 +53,6 @@ def floor_to(number: Expression, step: int) -> Expression:
 
 
 _EXTRAS = {"psycopg": "postgres", "pyspark": "spark"}
-_INSTALLED = {"ibis", "duckdb", "pyarrow", "pandas"}  # with faithscope
 _PASSWORD = re.compile(r"(?<=:)(?!//)\S*[^\s/](?=@)|(?<=password=)[^\s&]+", re.IGNORECASE)
 _LONGEST = 300  # characters of an engine's own message
 
@@ -69,8 +68,10 @@ def clear_errors(doing: str, *secrets: str) -> Iterator[None]:
             yield
     except (FaithscopeError, KeyboardInterrupt, MemoryError):
         raise
-    except ImportError as problem:
-        raise MissingExtra(f"{doing} needs {_needed(problem)}.") from None
+    except ImportError as problem:  # Ibis wraps the error that names the package
+        named = [str(getattr(error, "name", None)).split(".")[0] for error in _chain(problem)]
+        extra = next((f"'faithscope[{_EXTRAS[name]}]'" for name in named if name in _EXTRAS), "faithscope")
+        raise MissingExtra(f"{doing} needs a package ({_one_line(problem, ())}): pip install {extra}.") from None
     except Exception as problem:  # engines and their drivers share no base class
         chain = _chain(problem)
         if any(isinstance(error, KeyboardInterrupt) or is_interruption(error) for error in chain):
@@ -94,18 +95,6 @@ def _chain(problem: BaseException) -> list[BaseException]:
     while (why := chain[-1].__cause__ or chain[-1].__context__) is not None and why not in chain:
         chain.append(why)
     return chain
-
-
-def _needed(problem: ImportError) -> str:
-    """The package that could not be imported, and how to get it; Ibis wraps the error that names it."""
-    errors = [error for error in _chain(problem) if isinstance(error, ImportError) and error.name]
-    named = [str(error.name).split(".")[0] for error in errors]
-    package = next((name for name in named if name in _EXTRAS), named[0] if named else None)
-    if package is None:
-        return f"a package that cannot be imported ({_one_line(problem, ())})"
-    extra = f"'faithscope[{_EXTRAS[package]}]'" if package in _EXTRAS else package
-    extra = "faithscope" if package in _INSTALLED else extra
-    return f"the package {package!r}, which is not installed: pip install {extra}"
 
 
 def without_password(text: str) -> str:

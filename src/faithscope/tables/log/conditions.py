@@ -83,8 +83,8 @@ class LogColumns:
         known = _ARGUMENTS.get(kind)
         if known is None or any(value for name, value in node.args.items() if name not in known):
             raise BadInput(
-                f"where has {told!r}, which is not asked of a log: {_TAKEN}. Write a name with other characters in double "
-                "quotes; for more than that, pass a view or a query."
+                f"where has {told!r}, which is not asked of a log: {_TAKEN}. Write a name with other characters in "
+                "double quotes; for more than that, pass a view or a query."
             )
         value: Expression
         if kind in _PAIRS:

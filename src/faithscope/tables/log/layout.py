@@ -22,7 +22,6 @@ from faithscope.discretizers import (
     Phrases,
     Sign,
     Template,
-    Truncate,
 )
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType

@@ -38,6 +38,8 @@ _ADVICE = (
 )
 _SURELY = r'^(\{\s*"[^"]*"\s*:|\{\s*\}$|\[\s*-?[0-9.][0-9.eE+-]*\s*,)'  # begins like JSON, and like nothing else
 _NO_JSON = object()  # what a text holds that is no JSON
+
+
 def _is_number(value: Any) -> bool:
     """Whether a part of a value is a number that float64 holds, or a missing one."""
     if type(value) is int:
@@ -201,7 +203,9 @@ class _Held(NamedTuple):
         if not any(known.values()):
             marks = [mark in value for value in self.values for mark in ",: " if isinstance(value, str)]
             # Texts whose order and spelling would tell them apart.
-            self.refuse(lambda item: item is _NO_JSON and any(marks), f"holds texts that are no JSON in {{}}: {_ADVICE}")
+            self.refuse(
+                lambda item: item is _NO_JSON and any(marks), f"holds texts that are no JSON in {{}}: {_ADVICE}"
+            )
             return "keys"
         usual = max(known, key=known.__getitem__)
         self.refuse(lambda item: type(item) is not usual, f"holds JSON {kinds[usual]}, but none in {{}}: {_ADVICE}")

@@ -459,6 +459,11 @@ def _coarsened(discretizer: Any, value: Expression, largest: float) -> Expressio
     return ibis.ifelse(whole, floor, value * scale) / scale + literal(0.0)
 
 
+def is_output(name: str) -> bool:
+    """Whether a column of rows is one of predicted numbers: y0 …"""
+    return name[0] == "y" and name[1:].isdigit()
+
+
 @dataclass(frozen=True)
 class KeyedRows:
     """A table of rows with the columns `label`, `k0` …, `cluster` or `weight` if there are any, and others asked for.
@@ -487,7 +492,7 @@ class KeyedRows:
     @property
     def predicted(self) -> list[str]:
         """The columns of predicted numbers: y0 …"""
-        return [name for name in self.table.columns if name[0] == "y" and name[1:].isdigit()]
+        return list(filter(is_output, self.table.columns))
 
     def read(self, answer: Any) -> Explanations:
         """The explanations of an Arrow table that has the key columns."""

@@ -33,7 +33,7 @@ def widened(tables: list[Table]) -> Table:
         known = pa.unify_schemas([table.schema().to_pyarrow() for table in tables], promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError) as problem:
         raise BadInput(f"Files of the log hold a column in types that no type holds exactly ({problem}).") from None
-    columns, kinds = [], dict(ibis.Schema.from_pyarrow(known))
+    kinds = dict(ibis.Schema.from_pyarrow(known))
     for table in tables:
         for name, was in table.schema().items():
             if was == kinds[name] or not kinds[name].is_floating():
@@ -42,14 +42,17 @@ def widened(tables: list[Table]) -> Table:
             largest = fetch_line(table.aggregate(end=table[name].abs().max()))["end"] if was.is_integer() else 0
             if was.is_decimal() or (largest or 0) > _EXACT:
                 raise BadInput(
-                    f"Column {name!r} holds decimals, or whole numbers beyond 2**53, in one file and floats in another, "
-                    "which no type holds exactly: write it in one type."
+                    f"Column {name!r} holds decimals, or whole numbers beyond 2**53, in one file and floats in "
+                    "another, which no type holds exactly: write it in one type."
                 )
-    for table in tables:
-        columns.append(
-            {name: table[name].cast(kind) if name in table.columns else ibis.null(kind) for name, kind in kinds.items()}
+
+    def widest(table: Table) -> Table:
+        held = table.columns
+        return table.select(
+            **{name: table[name].cast(kind) if name in held else ibis.null(kind) for name, kind in kinds.items()}
         )
-    return ibis.union(*(table.select(**each) for table, each in zip(tables, columns, strict=True)))
+
+    return ibis.union(*map(widest, tables))
 
 
 _WHOLE = r"^[+-]?[0-9]{1,18}$"
