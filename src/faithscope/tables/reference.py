@@ -128,8 +128,8 @@ def refuse_unlike(measured: MeasuredLog, reference: MeasuredLog) -> None:
     how, otherwise = _manner(measured), _manner(reference)
     for what, own in how.items():
         if own != otherwise[what]:
-            told = f"{own or 'none'} and {otherwise[what] or 'none'}"
-            raise BadInput(f"The log and its reference differ in {what} ({told}), {alike}")
+            both = f"{own or 'none'} and {otherwise[what] or 'none'}"
+            raise BadInput(f"The log and its reference differ in {what} ({both}), {alike}")
     ours, theirs = features_of_log(measured), features_of_log(reference)
     # A feature that no row names would change nothing if it counts 0 and its rank does not matter.
     ranked = any(isinstance(step, Rank) for step in steps(measured.log.options.discretizer))

@@ -242,8 +242,6 @@ def read_rows(
     answered : callable, optional
         Fetches some of the rows, to be shown, with whatever names them; by default all of them are fetched.
     """
-    import pyarrow as pa
-
     source, schema = log.source, log.source.table.schema()
     refuse_nested(schema, by, "a group is one value per row")
     words = isinstance(log.kind, SetColumn) and log.kind.words
@@ -269,10 +267,6 @@ def read_rows(
         answer = in_fixed_order(fetch(rows.table))
     else:
         answer = answered(rows)
-    for place, (name, kind) in enumerate(rows.table.schema().items()):  # Spark's driver hands moments over without zone
-        found = answer.schema.field(name).type
-        if kind.is_timestamp() and found.tz is None and engine_of(rows.table).has_zone(rows.table[name]):
-            answer = answer.set_column(place, name, answer.column(name).cast(pa.timestamp(found.unit, "UTC")))
     columns, named = (
         answer.select(list(places)).rename_columns(list(names))
         for places, names in zip(beside, (held, ids), strict=True)

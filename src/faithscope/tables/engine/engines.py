@@ -180,9 +180,6 @@ def schema_tables(connection: Connection) -> list[str]:
     return [table if current else f"{schema}.{table}" for current, schema, table in lines]
 
 
-_MICROSECONDS, _NANOSECONDS = 10**6, 10**9  # per second
-
-
 class DuckDB(Backend):
     """DuckDB locks the file of a database for as long as it is open."""
 
@@ -224,12 +221,6 @@ class DuckDB(Backend):
     def tables(self, connection: Connection) -> list[str]:
         """Those of all schemas."""
         return schema_tables(connection)
-
-    def seconds(self, moment: Expression) -> Expression:
-        """From nanoseconds if the column has them, which DuckDB would round to microseconds."""
-        if moment.type().is_timestamp() and moment.type().scale == 9:
-            return floor_to(call("epoch_ns", moment, "int64"), _NANOSECONDS)
-        return floor_to(call("epoch_us", moment, "int64"), _MICROSECONDS)
 
 
 def _transaction(connection: Connection) -> Any:
@@ -296,12 +287,9 @@ class Spark(Backend):
     name = "pyspark"
 
     def fetch(self, expression: Expression) -> Any:
-        """With whole numbers as texts: they pass through pandas, which holds them as floats beside missing ones."""
-        whole = [name for name, kind in expression.schema().items() if kind.is_int64()]
-        table = super().fetch(expression.mutate(**{name: expression[name].cast("string") for name in whole}))
-        for name in whole:
-            table = table.set_column(table.schema.get_field_index(name), name, table.column(name).cast("int64"))
-        return table
+        """As Spark hands it over: Ibis would pass whole numbers beside missing ones through floats."""
+        engine = expression.get_backend()
+        return engine.raw_sql(engine.compile(expression)).toArrow()
 
     def batches(self, expression: Expression, rows: int) -> Iterator[Any]:
         """One partition at a time; Ibis would collect the whole table on the driver."""
