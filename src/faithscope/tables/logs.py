@@ -199,13 +199,13 @@ class Log:
     def _options(self, **measured: Any) -> AuditOptions:
         """How its rows are read; and measured, by what a verb was given."""
         method, unseen = to_interval(measured.get("interval"), measured.get("unseen", False))
-        said = {each.name: getattr(self, each.name) for each in fields(AuditOptions) if hasattr(self, each.name)}
         return AuditOptions(
-            **said | {"nulls": self.nulls or "error"},
-            discretizer=to_discretizer(measured.get("discretizer")) or Original(),  # type: ignore[arg-type]
-            confidence=measured.get("confidence", 0.95),
-            interval=method,
-            agreement=to_agreement(measured.get("agreement")),
+            self,
+            to_discretizer(measured.get("discretizer")) or Original(),  # type: ignore[arg-type]
+            measured.get("confidence", 0.95),
+            method,
+            to_agreement(measured.get("agreement")),
+            self.nulls or "error",
             unseen=unseen,
         )
 

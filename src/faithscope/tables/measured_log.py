@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -319,15 +318,12 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     source, schema, others = log.source.table, log.source.table.schema(), log.others
     if not others or any(shown(name, schema[name]) is None for name in others):
         return ()
-    ranks = ("is_floating", "is_decimal", "is_integer", "is_string", "is_timestamp", "is_boolean", "is_temporal")
-    columns = {}
+    values = []
     for name in (*others, *dict.fromkeys(log.used)):
         kind, how = schema[name], shown(name, schema[name])
-        rank = next((place for place, test in enumerate(ranks) if getattr(kind, test)()), len(ranks))
-        if how is not None:  # those first whose values seldom repeat and are quickly read
-            plain = rank < len(ranks) or kind.is_numeric()
-            columns[name] = min(rank, 5), source[name] if plain else column(source, how)
-    values = [value for _, value in sorted(columns.values(), key=itemgetter(0))]
+        if how is not None:
+            values.append(source[name] if kind.is_string() or kind.is_temporal() else column(source, how))
+    values.sort(key=lambda value: not value.type().is_floating())  # those first that seldom repeat
     table = source.select(**{f"c{j}": value for j, value in enumerate(values)})
     first, part = table.columns[:_FIRST], table
     numbers = [table[name].cast("float64") for name in first if table[name].type().is_numeric()]

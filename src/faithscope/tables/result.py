@@ -17,13 +17,12 @@ from faithscope.measures.local import TogetherRows, per_explanation
 from faithscope.measures.named_labels import LabelWords
 from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
-from faithscope.runtime.renamed import renamed
 from faithscope.sinks.lines import in_lines
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.reference import Reference, refuse_unlike
+from faithscope.tables.reference import Reference
 from faithscope.tables.scopes import encoding, read_rows, scoped_by
 from faithscope.tables.sources.source import Names
-from faithscope.tables.windows import Windows, over_time
+from faithscope.tables.windows import Windows
 from faithscope.tables.worst import Examples, apart, worst_counts
 from faithscope.visible import visible
 
@@ -216,19 +215,6 @@ class Audit(OfOneExplainer):
         if reasons is None or reasons.sample.agreement.of_numbers:
             return None
         return self.leakage() if LabelWords.of(reasons.sample.numbered_labels[0]).phrases else None
-
-    @renamed(reference="against")
-    def over_time(self, column: str, every: str, against: "Audit | int" = 1) -> Windows:
-        """Consistency in each window of time, compared with another audit or with the first so many windows."""
-        self._measured.log.source.named([column], "time")
-        baseline: MeasuredLog | int = 1
-        with self._measured.asked():
-            if isinstance(against, Audit):
-                baseline = against._measured
-                refuse_unlike(self._measured, baseline)
-            elif against is not None:
-                baseline = check_whole(against, "against, an audit or a number of windows,")
-            return over_time(self._measured, column, every, baseline)
 
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *map(in_lines, map(visible, self._remarks))])

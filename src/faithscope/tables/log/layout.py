@@ -106,7 +106,7 @@ def _in_batches(log: AuditedLog) -> bool:
 def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     """The log with its columns named by the caller, by the log itself, or by their names and types."""
     settings, of_numbers = source.settings, options.agreement.of_numbers
-    names: Any = options.prediction if options.prediction is not None else (settings or {}).get("prediction")
+    names: Any = options.said.prediction if options.said.prediction is not None else (settings or {}).get("prediction")
     if names is None:
         raise BadInput(
             f"Say which column is the prediction. The log has: {source.listed}. Name it with prediction=, --prediction."
@@ -120,9 +120,9 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
         )
     one = "a prediction is one number per row" if of_numbers else "a prediction is one label per row"
     refuse_nested(source.table.schema(), predictions, one)
-    weights = () if options.weights is None else source.named([options.weights], "weights")
-    clusters = () if options.clusters is None else source.named([options.clusters], "clusters")
-    ids = () if options.id is None else source.named(options.id, "id")
+    weights = () if options.said.weights is None else source.named([options.said.weights], "weights")
+    clusters = () if options.said.clusters is None else source.named([options.said.clusters], "clusters")
+    ids = () if options.said.id is None else source.named(options.said.id, "id")
     source = source.as_numbers((*(predictions if of_numbers else ()), *weights))
     schema = source.table.schema()
     for name in weights:
@@ -138,21 +138,21 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     _refuse_marked(marked, "prediction", predictions)
     _refuse_marked(dict.fromkeys(weights, "weights"), "clusters", clusters)
     columns: tuple[str, ...] = ()
-    if options.explanation is not None:
+    if options.said.explanation is not None:
         # A glob never means the prediction, nor what identifies rows.
-        given = options.explanation
+        given = options.said.explanation
         several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
         exact = list(given) if several else [given]
         _refuse_marked(marked, "explanation", exact)
         hidden = {*predictions, *marked}.difference(name for name in exact if isinstance(name, str))
-        columns = source.named(options.explanation, "explanation", hidden=hidden)
+        columns = source.named(options.said.explanation, "explanation", hidden=hidden)
     elif settings is None:
         raise BadInput(f"Say which columns are the explanation, e.g. 'phi_*'. The log has: {source.listed}.")
     with understood():
         log = None if settings is None else _own_log(source, predictions, columns, settings, options)
     if log is None:
         log = _foreign_log(source, predictions, columns, options)
-    if options.inputs is not None or isinstance(log.kind, ReasonColumn):
+    if options.said.inputs is not None or isinstance(log.kind, ReasonColumn):
         log = _with_inputs(log)
     _refuse_marked(marked, "explanation", (*log.columns, *log.originals))
     log = replace(log, ids=tuple(marked), clusters=clusters, weights=weights)
@@ -221,7 +221,7 @@ def _foreign_log(
 ) -> AuditedLog:
     """Any other log, by the names and types of its columns, unless the caller says the kind."""
     features: tuple[str, ...] = ()
-    wanted, sparse = options.kind or ("reasons" if _reads_texts(options.discretizer) else None), False
+    wanted, sparse = options.said.kind or ("reasons" if _reads_texts(options.discretizer) else None), False
     source, columns, wanted, features, sparse = plain_columns(source, columns, wanted, options)
     if wanted == "codes":
         source, codes = code_columns(source, columns)
@@ -302,7 +302,7 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
     """The log with the columns of what its reasons are about, if the discretizer reads them."""
     options, own = log.options, (log.source.settings or {}).get("columns", ())
     if not isinstance(log.kind, ReasonColumn):
-        if options.inputs is not None:
+        if options.said.inputs is not None:
             raise BadInput(f"inputs are the texts that reasons in words are about; the log holds {log.kind.what}.")
         return log
     for step in steps(options.discretizer):
@@ -312,7 +312,7 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
                 "matched: read the log and call fs.consistency(fs.Reasons(texts), ...), or write the cluster of each "
                 "row as a column and audit it with kind='keys'."
             )
-    names = own[2:] if options.inputs is None and log.kind.written else options.inputs
+    names = own[2:] if options.said.inputs is None and log.kind.written else options.said.inputs
     inputs = () if not names else log.source.named(names, "inputs")
     odd = next((name for name in inputs if not log.source.table.schema()[name].is_string()), None)
     if odd is not None:

@@ -108,8 +108,7 @@ def plain_columns(
         kind = pa.int64() if wanted == "prototypes" and form == "numbers" else kind
         read, told = held.items, [f"explanations were read from JSON lists in column {column!r}"]
         if form == "objects":
-            read = [[name for name, value in item if value is not None or what != "structs"] for item in held.items]
-            told = [f"explanations were read from keys of {what or 'JSON objects'} in column {column!r}"]
+            raise BadInput(f"Column {column!r} holds {what or 'JSON objects'}: write lists of {wanted} in their place.")
         found = PlainColumns(source, columns, wanted or ("words" if form == "words" else "importances"))
     with clear_errors(f"Reading the explanations of column {column!r}"):
         values = pa.array(read, pa.list_(kind)) if isinstance(read, list) else read.cast(pa.list_(kind))
@@ -252,7 +251,7 @@ class _Held(NamedTuple):
         if len(present) > _MOST_KEYS:
             raise BadInput(
                 f"Column {self.column!r} has more than {_MOST_KEYS:,} different keys, and each would be a feature: "
-                "pass kind='words' to compare the sets of keys alone, or write the log with fewer features."
+                "write the log with fewer features, or lists of the keys alone."
             )
         order = next(iter(orders)) if len(orders) == 1 else sorted(present)
         names = tuple(dict.fromkeys((*options.features, *order)))

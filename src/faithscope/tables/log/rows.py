@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Same
+from faithscope.agreements import Agreement
 from faithscope.discretizers import Discretizer, Original, Sign
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow import read_column
@@ -24,12 +24,11 @@ from faithscope.explanations.rule_text import parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.checks import check_word
 from faithscope.inputs.labels import to_weights
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.tables.engine.answers import NULLS, Column, Nulls, column, is_missing, nan_as_null
+from faithscope.tables.engine.answers import Column, Nulls, column, is_missing, nan_as_null
 from faithscope.tables.engine.engines import Expression, Table, as_number, literal
-from faithscope.tables.sources.source import LogSource, Names
+from faithscope.tables.sources.source import LogSource
 
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
 KEY = "explanation, read"  # the column of keys of explanations that were read here
@@ -42,32 +41,25 @@ KINDS = ("importances", "keys", "reasons", "codes", "rules", "words", "prototype
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """How a log is read and measured; `faithscope.audit` says what each of these is.
+    """How a log is read and measured; `faithscope.Log` and `faithscope.audit` say what each of these is.
 
-    `features` are those of the log that this one is compared with, in its order; empty for the log's own. `raw` reads
-    rows as they are, with all their inputs, to be discretized in memory.
+    `said` is the `Log`, which says what its columns mean. `features` are those of the log that this one is compared
+    with, in its order; empty for the log's own. `raw` reads rows as they are, with all their inputs, to be discretized
+    in memory.
     """
 
-    prediction: Names | None
-    explanation: Names | None
-    kind: str | None
+    said: Any
     discretizer: Discretizer
-    nulls: Nulls
-    id: Names | None
     confidence: float
     interval: str | None
-    agreement: Agreement = field(default_factory=Same)
-    clusters: str | None = None
-    weights: str | None = None
+    agreement: Agreement
+    nulls: Nulls = "error"
     features: tuple[str, ...] = ()
-    inputs: Names | None = None
     unseen: bool = False
     raw: bool = False
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        check_word(self.nulls, "nulls", NULLS)
-        check_word(self.kind, "kind", KINDS, optional=True)
 
 
 Values = Sequence[Any]  # Arrow columns of key values, one entry per explanation
