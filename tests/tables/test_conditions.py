@@ -29,7 +29,7 @@ LOG = pd.DataFrame(
 HOW = {"prediction": "y", "explanation": "leaf", "kind": "keys"}
 CONDITIONS = {
     "region = 'EU'": LOG.region == "EU",
-    "REGION <> 'EU' and amount > 0": (LOG.region != "EU") & (LOG.amount > 0),
+    "region <> 'EU' and amount > 0": (LOG.region != "EU") & (LOG.amount > 0),
     "region ilike 'eu' or amount between -0.5 and 0.5": (LOG.region.str.lower() == "eu")
     | LOG.amount.between(-0.5, 0.5),
     'not ("education-num" in (1, 2, 3))': ~LOG["education-num"].isin([1, 2, 3]),
@@ -153,5 +153,5 @@ def test_a_date_lies_before_the_hours_of_its_day():
 @pytest.mark.parametrize("condition", ["\"SEX\" = 'M'", "SEX = 'M'"])
 def test_names_that_differ_in_case_are_never_mixed_up(condition):
     log = LOG.assign(sex="M", SEX=np.where(LOG.amount > 0, "M", "F"))
-    refused(BadInput, r"no column 'SEX'.*SEX_1", fs.audit, log, **HOW, where=condition)
+    refused(BadInput, "no column 'SEX'", fs.audit, log, **HOW, where=condition)
     assert fs.audit(log, **HOW, where="sex = 'M' and \"SEX_1\" = 'M'").consistency.n == (LOG.amount > 0).sum()

@@ -186,7 +186,7 @@ def test_rows_without_a_group_or_a_moment_are_told_and_fractions_are_no_groups()
     assert f"{(~known).sum()} rows without a value of day left out" in fs.audit(log, **HOW, since="2026-03-01").notes
     refused(
         BadInput,
-        "400 different numbers, each of which would be a population: bin them",
+        "gives 400 populations, more than 100: bin the values",
         fs.audit,
         log,
         **HOW,

@@ -16,7 +16,7 @@ from faithscope.inputs.hints import hint
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
 from faithscope.sample import Sample
-from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_missing, scan
+from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_missing, refuse_nested, scan
 from faithscope.tables.log.conditions import only_rows, to_moment
 from faithscope.tables.log.layout import known_to_engines, open_log
 from faithscope.tables.log.rows import KINDS, AuditOptions
@@ -261,6 +261,7 @@ class Log:
     def _read(self, rows: LogSource, by: Names | None, agreement: Any = None) -> LogRows:
         groups = () if by is None else rows.named(by, "by")
         log, seen = open_log(rows, replace(self._options(agreement=agreement), raw=True))
+        refuse_nested(log.source.table.schema(), groups, "a group is one value per row")
         refuse_missing(scan(log.source.table, groups), log.options.nulls)
         found = read_rows(log, groups)
         given = found.explanations

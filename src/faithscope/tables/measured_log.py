@@ -31,7 +31,6 @@ from faithscope.tables.engine.answers import (
     column,
     dropped_note,
     fetch,
-    fetch_line,
     numbers_of,
     refuse_missing,
     refuse_nested,
@@ -45,8 +44,8 @@ from faithscope.tables.log.rows import SPELLED, AuditedLog, AuditOptions, CodeCo
 from faithscope.tables.sources.source import LogSource, changed, refuse_change
 
 _MOST_GROUPS = 1000
-_PER_ROW = 200  # bytes of a row, with what is computed of it
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
+_PER_ROW = 200  # bytes of a row, with what is computed of it
 CountedRows = Counts | Profile | Sample
 
 
@@ -208,15 +207,6 @@ class MeasuredLog:
         refuse_nested(source.table.schema(), columns, "a population is one value")
         seen = scan(source.table, columns)
         refuse_missing(seen, nulls)
-        for name in columns:  # with many values, each of which would be a population of a few rows
-            value = source.table[name]
-            floating = value.type().is_floating()
-            different = fetch_line(source.table.aggregate(n=value.nunique()))["n"] if floating else 0
-            if different > _MOST_NUMBERS:
-                raise BadInput(
-                    f"Column {name!r} holds {different:,} different numbers, each of which would be a population: bin "
-                    "them first, such as with pd.cut or width_bucket."
-                )
         return sum(seen.missing.values()) if nulls == "drop" else 0
 
     def populations(
@@ -240,10 +230,11 @@ class MeasuredLog:
         """
         parts = self.parts(rows, by, missing)
         names = parts.cells.populations
-        if len(names) > _MOST_GROUPS:
+        most = _MOST_NUMBERS if isinstance(names[0], float) else _MOST_GROUPS
+        if len(names) > most:
             raise BadInput(
-                f"{title} gives {len(names):,} populations, more than {_MOST_GROUPS:,}: bin the values first, such as "
-                "with pd.cut or width_bucket."
+                f"{title} gives {len(names):,} populations, more than {most:,}: bin the values first, such as with "
+                "pd.cut or width_bucket."
             )
         groups, found = list(map(named, names)), parts.beside
         among = Populations(dict(zip(groups, parts.among, strict=True)), title)

@@ -33,7 +33,6 @@ from faithscope.tables.engine.answers import (
     fetch,
     in_fixed_order,
     predictions_of,
-    refuse_nested,
     row_count,
     shown,
 )
@@ -243,7 +242,6 @@ def read_rows(
         Fetches some of the rows, to be shown, with whatever names them; by default all of them are fetched.
     """
     source, schema = log.source, log.source.table.schema()
-    refuse_nested(schema, by, "a group is one value per row")
     words = isinstance(log.kind, SetColumn) and log.kind.words
     held: dict[str, Column] = dict(inputs or {})
     ids: dict[str, Column] = {}

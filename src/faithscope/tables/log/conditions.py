@@ -136,26 +136,17 @@ class LogColumns:
         return a, b
 
     def _name(self, node: Any) -> str:
-        """The column that is meant; its case does not matter, unless it is quoted or others differ in case alone."""
-        name = node.name
+        """The column that is meant."""
         if type(node.this).__name__ != "Identifier" or len(node.parts) > 1:
             raise BadInput(
                 f"where has {node.sql('duckdb')!r}: name a column of the log alone, in double quotes if need be."
             )
-        if name in self.typed:
-            return str(name)
-        alike = [column for column in self.typed if column.casefold() == name.casefold()]
-        # An engine numbers a column if another differs from it in case alone.
-        renamed = [
-            each for each in self.typed if re.sub(r"_\d+$", "", each).casefold() == name.casefold() != each.casefold()
-        ]
-        if len(alike) == 1 and not renamed and not node.this.quoted:
-            return alike[0]
-        close = hint(name, (*alike, *renamed) or self.typed)
-        quoted = (
-            "" if node.this.quoted else " Write a name with other characters in double quotes, a text in single ones."
-        )
-        raise BadInput(f"The log has no column {name!r} for where. {close}{quoted}")
+        if node.name not in self.typed:
+            raise BadInput(
+                f"The log has no column {node.name!r} for where. {hint(node.name, self.typed)} Write a name with other "
+                "characters in double quotes, a text in single ones."
+            )
+        return str(node.name)
 
 
 def _is_text(node: Any) -> bool:

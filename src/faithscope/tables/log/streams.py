@@ -126,7 +126,7 @@ def _with_others(log: AuditedLog) -> tuple[Table, Callable[[Any, Any], Any]]:
     how: dict[str, Column | None] = {}
     for name in (name for name in source.columns if name not in log.explained):
         kind, used = schema[name], name in (*log.predictions, *log.clusters, *log.weights)
-        plain = used or kind.is_string() or kind.is_temporal()
+        plain = used or kind.is_string() or kind.is_timestamp() or kind.is_date()
         how[name] = name if plain else shown(name, kind, nan_decimals=engine_of(source.table).nan_decimals)
     known = {name: column for name, column in how.items() if column is not None}
     short = {f"c{i}": column for i, column in enumerate(known.values())}
