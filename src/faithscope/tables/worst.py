@@ -12,7 +12,7 @@ from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import counterexamples, stranger_pairs
-from faithscope.sample import Sample
+from faithscope.sample import Sample, number_labels
 from faithscope.tables.counts import Cells, cells
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.engines import Table
@@ -52,7 +52,9 @@ class Examples(NamedTuple):
             if len(set(others[name])) == len(found.predictions):
                 ids[name] = others.pop(name)
         compared = found.columns.select(list(others)) if others else None
-        return cls(found._replace(X=compared, weights=None).sample(measured.agreement), ids, others)
+        clusters = None if found.clusters is None else number_labels(found.clusters)[1]
+        labels, agreement = found.predictions, measured.agreement
+        return cls(Sample(found.explanations, labels, compared, clusters=clusters, agreement=agreement), ids, others)
 
     def name(self, row: int) -> str:
         """A row by its ids, else by the first of its own columns."""
