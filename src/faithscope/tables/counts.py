@@ -276,8 +276,8 @@ class Cells:
 
 def beside(cells: Cells, notes: tuple[str, ...], confidence: float) -> Beside:
     """The populations of a log beside everybody."""
-    explanations = Plain(cells.codes)
+    explanations, rows = cells.distinct.take(cells.codes), np.repeat(np.arange(len(cells.rows)), cells.rows)
     sample = Sample(explanations, cells.labels, clusters=cells.clusters, agreement=cells.agreement)
-    if cells.clusters is not None and sizes_matter(sample.take(np.repeat(np.arange(len(cells.rows)), cells.rows))):
+    if cells.clusters is not None and sizes_matter(replace(sample, explanations=Plain(cells.codes)).take(rows)):
         notes = (*notes, BY_PREDICTION)
     return Beside(notes, confidence, kinds=Kinds.of(sample, cells.group, cells.rows))

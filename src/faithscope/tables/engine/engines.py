@@ -180,6 +180,9 @@ def schema_tables(connection: Connection) -> list[str]:
     return [table if current else f"{schema}.{table}" for current, schema, table in lines]
 
 
+_MICROSECONDS, _NANOSECONDS = 10**6, 10**9  # per second
+
+
 class DuckDB(Backend):
     """DuckDB locks the file of a database for as long as it is open."""
 
@@ -221,6 +224,12 @@ class DuckDB(Backend):
     def tables(self, connection: Connection) -> list[str]:
         """Those of all schemas."""
         return schema_tables(connection)
+
+    def seconds(self, moment: Expression) -> Expression:
+        """From nanoseconds if the column has them, which DuckDB would round to microseconds."""
+        if moment.type().is_timestamp() and moment.type().scale == 9:
+            return floor_to(call("epoch_ns", moment, "int64"), _NANOSECONDS)
+        return floor_to(call("epoch_us", moment, "int64"), _MICROSECONDS)
 
 
 def _transaction(connection: Connection) -> Any:
