@@ -361,10 +361,11 @@ class AuditedLog:
     @property
     def used(self) -> tuple[str, ...]:
         """Every column that the measure reads, and in which a value may be missing: a missing code is none."""
-        counted = (*self.predictions, *self.clusters, *self.weights)
-        if self.keyed is not None:
-            return counted
-        return (*(() if isinstance(self.kind, CodeColumns) else self.columns), *self.originals, *self.inputs, *counted)
+        read: tuple[str, ...] = ()
+        if self.keyed is None:
+            columns = () if isinstance(self.kind, CodeColumns) else self.columns
+            read = (*columns, *self.originals, *self.inputs)
+        return (*self.predictions, *read, *self.clusters, *self.weights)
 
     @property
     def others(self) -> tuple[str, ...]:
