@@ -232,7 +232,6 @@ CALLS = {
     "Evaluation.leakage": (fs.evaluate(["yes", "no", "no", "yes"], REASONS, PHI, progress=False).leakage, {}),
     "Evaluation.counterexamples": (evaluation().counterexamples, {}),
     "Audit.by": (lambda **given: audited().by(**given), {"columns": "g"}),
-    "Audit.over_time": (lambda **given: audited().over_time(**given), {"column": "when", "every": "1d"}),
     "Populations.differences": (evaluation().by([0, 0, 1, 1]).differences, {}),
     "Comparison.explainer_agreement": (
         COMPARED.explainer_agreement,

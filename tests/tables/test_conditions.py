@@ -29,12 +29,12 @@ LOG = pd.DataFrame(
 HOW = {"prediction": "y", "explanation": "leaf", "kind": "keys"}
 CONDITIONS = {
     "region = 'EU'": LOG.region == "EU",
-    "REGION <> 'EU' and amount > 0": (LOG.region != "EU") & (LOG.amount > 0),
-    "lower(region) = 'eu' or amount between -0.5 and 0.5": (LOG.region.str.lower() == "eu")
+    "region <> 'EU' and amount > 0": (LOG.region != "EU") & (LOG.amount > 0),
+    "region ilike 'eu' or amount between -0.5 and 0.5": (LOG.region.str.lower() == "eu")
     | LOG.amount.between(-0.5, 0.5),
     'not ("education-num" in (1, 2, 3))': ~LOG["education-num"].isin([1, 2, 3]),
     "day >= '2026-03-05' and region is not null": LOG.day >= "2026-03-05",
-    "region like 'E%' and 2 * amount - 1 < abs(amount)": (LOG.region == "EU") & (2 * LOG.amount - 1 < LOG.amount.abs()),
+    "region like 'E%' and amount < leaf": (LOG.region == "EU") & (LOG.amount < LOG.leaf),
     "region not like 'E%'": LOG.region != "EU",
     "not region like 'E%'": LOG.region != "EU",
     "region not ilike 'e%'": LOG.region == "US",
@@ -88,14 +88,15 @@ REFUSED = {
     "amount": "neither true nor false",
     "": "condition of SQL",
     "nosuch = 1": "no column 'nosuch'",
-    "education-num > 3": "mean 'education-num'.*double quotes",
+    "education-num > 3": "not asked of a log.*double quotes",
     "log.region = 'EU'": "name a column",
     "region > 3": "cannot be asked .* values of one type",
     "region = 'Mars'": "None of 240 rows is left where region = 'Mars'",
     "DROP TABLE log": "DROP",
     "amount = $1": r"\$1",
     "amount = ?": r"\?",
-    "CAST(region AS JSON) = '1'": "casts to JSON",
+    "2 * amount > 1": "is not asked of a log.*a view or a query",
+    "lower(region) = 'eu'": "is not asked of a log.*a view or a query",
     # What is not understood is never left out.
     "amount between symmetric 1 and -1": "is not asked of a log|stands a text",
     "cast(region as varchar(1)) = 'E'": "is not asked of a log|stands a text",
@@ -134,14 +135,11 @@ def test_nan_is_unknown_to_a_condition_of_every_engine(engine):
     [
         "day > '2026-03-05T23:00:00-01:00'",
         "'2026-03-06T02:00:00+02:00' < day",
-        "day > timestamp '2026-03-06T05:00:00+05:00'",
         "not (day between '2026-03-01' and '2026-03-06T01:00:00+01:00')",
     ],
 )
 @pytest.mark.parametrize("zone", [None, "UTC"])
 def test_an_offset_counts(condition, zone):
-    if zone and "timestamp" in condition:
-        condition = condition.replace("timestamp", "timestamptz")
     log = LOG.assign(day=LOG.day.dt.tz_localize(zone))
     same(fs.audit(log, **HOW, where=condition).consistency, (LOG.day > "2026-03-06").to_numpy())
 
@@ -155,5 +153,5 @@ def test_a_date_lies_before_the_hours_of_its_day():
 @pytest.mark.parametrize("condition", ["\"SEX\" = 'M'", "SEX = 'M'"])
 def test_names_that_differ_in_case_are_never_mixed_up(condition):
     log = LOG.assign(sex="M", SEX=np.where(LOG.amount > 0, "M", "F"))
-    refused(BadInput, r"no column 'SEX'.*SEX_1", fs.audit, log, **HOW, where=condition)
+    refused(BadInput, "no column 'SEX'", fs.audit, log, **HOW, where=condition)
     assert fs.audit(log, **HOW, where="sex = 'M' and \"SEX_1\" = 'M'").consistency.n == (LOG.amount > 0).sum()

@@ -15,7 +15,6 @@ import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
 from refused import refused
-from tables import engines
 
 HOW = {"prediction": "yhat", "explanation": "phi", "kind": "importances"}
 
@@ -30,19 +29,9 @@ FRACTIONS = pa.array([1.25, 1.25, 2.25, 2.25])
 SINGLE = pa.array([0.1, 0.2] * 2, pa.float32())
 ONE = pa.array([Decimal("1.1"), Decimal("1.2")] * 2, pa.decimal128(4, 1))
 TWO = pa.array([Decimal("1.15"), Decimal("1.25")] * 2, pa.decimal128(9, 2))
-READERS = pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.thorough)])
 
 
-def _asked(path, engine, **how):
-    """The audit of files, by DuckDB or by Spark."""
-    if engine == "spark":
-        engines.spark()
-        how["connect"] = "spark"
-    return audit(path, **{**HOW, **how})
-
-
-@READERS
-def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path, engine):
+def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path):
     labels = [["a", "b", "a", "b"], ["a", "a", "b", "b"]]
     narrow = (WHOLE.cast(pa.int32()), FRACTIONS.cast(pa.float32()))
     for pair in ((WHOLE, FRACTIONS), narrow, (SINGLE, pa.array([0.1, 0.2] * 2)), (ONE, TWO), (WHOLE, TWO)):
@@ -50,7 +39,7 @@ def test_files_of_other_types_are_widened_exactly_in_any_order(tmp_path, engine)
         values = np.concatenate([np.array(phi.to_pylist(), float) for phi in pair])
         expected = fs.consistency(fs.Importances(values[:, None]), [*labels[0], *labels[1]])
         for order in (1, -1):
-            estimate = _asked(files[::order], engine).consistency
+            estimate = audit(files[::order], **HOW).consistency
             assert (estimate.distinct, estimate.value) == (expected.distinct, pytest.approx(expected.value))
 
 
@@ -59,10 +48,10 @@ def test_types_that_nothing_holds_exactly_are_refused(tmp_path, order):
     for second in (pa.array(["1", "x", "1", "1"]), pa.array([True] * 4), ONE.cast(pa.float64())):
         first = TWO if pa.types.is_floating(second.type) else WHOLE
         files = [_put(tmp_path / "1.parquet", first, [0, 1] * 2), _put(tmp_path / "2.parquet", second, [0, 1] * 2)]
-        refused(BadInput, r"'phi' holds .* and .* in different files", audit, files[::order], **HOW)
+        refused(BadInput, r"phi.*no type holds exactly|no type holds exactly .*phi", audit, files[::order], **HOW)
     large = _put(tmp_path / "1.parquet", pa.array([2**53 + 1] * 4), [0, 1] * 2)
     files = [large, _put(tmp_path / "2.parquet", FRACTIONS, [0, 1] * 2)]
-    refused(BadInput, r"'phi' holds whole numbers beyond 2\*\*53", audit, files[::order], **HOW)
+    refused(BadInput, r"'phi' holds .*whole numbers beyond 2\*\*53", audit, files[::order], **HOW)
 
 
 def test_a_column_that_some_files_do_not_have_is_missing_there(tmp_path):
@@ -92,21 +81,19 @@ def test_json_takes_types_from_all_lines(tmp_path):
         assert (estimate.n, estimate.distinct) == (20, 2)
 
 
-@READERS
-def test_a_file_is_itself_whatever_its_name(tmp_path, engine):
+def test_a_file_is_itself_whatever_its_name(tmp_path):
     (tmp_path / "a[b]").mkdir()
     (tmp_path / "ab").mkdir()
     for other in ("log1.parquet", "log2.parquet", "ab/log1.parquet", "ab/1.parquet", "1.parquet"):
         _put(tmp_path / other, WHOLE, ["a", "b", "c", "d"])
     for name in ("log[1].parquet", "log?.parquet", "log*.parquet", "a[b]/log1.parquet", "{1,2}.parquet"):
         path = _put(tmp_path / name, pa.array([3, 3]), ["a", "a"])
-        estimate = _asked(str(path), engine).consistency
+        estimate = audit(str(path), **HOW).consistency
         assert (estimate.n, estimate.value) == (2, 1.0)
         path.unlink()
 
 
-@READERS
-def test_what_a_writer_has_not_finished_is_no_part_of_a_folder(tmp_path, engine):
+def test_what_a_writer_has_not_finished_is_no_part_of_a_folder(tmp_path):
     logs = tmp_path / "_logs"
     (logs / "day=1").mkdir(parents=True)
     (logs / "_temporary" / "0").mkdir(parents=True)
@@ -114,9 +101,8 @@ def test_what_a_writer_has_not_finished_is_no_part_of_a_folder(tmp_path, engine)
     for name in ("day=1/part.parquet", *hidden):
         _put(logs / name, WHOLE, ["a", "b"] * 2)
     for path in (logs, f"{logs}/**/*.parquet"):
-        assert _asked(path, engine).consistency.n == 4
-    if engine == "duckdb":  # Spark leaves them out whoever asks, and says so
-        assert audit(f"{logs}/_*.parquet", **HOW).consistency.n == 4
+        assert audit(path, **HOW).consistency.n == 4
+    assert audit(f"{logs}/_*.parquet", **HOW).consistency.n == 4
 
 
 def test_a_file_counts_once_whatever_links_lead_to_it(tmp_path):
@@ -125,9 +111,9 @@ def test_a_file_counts_once_whatever_links_lead_to_it(tmp_path):
     (logs / "latest.parquet").symlink_to(_put(logs / "1.parquet", WHOLE, ["a", "b"] * 2))
     (logs / "kept.parquet").hardlink_to(logs / "1.parquet")
     _put(elsewhere / "2.parquet", WHOLE, ["a", "b"] * 2)
-    for name, target in {"loop": logs, "again": logs, "more": elsewhere, "same": elsewhere}.items():
-        (logs / name).symlink_to(target)
-    assert audit(logs, **HOW).consistency.n == 8
+    (logs / "loop").symlink_to(logs)
+    assert audit(logs, **HOW).consistency.n == 4
+    assert audit([logs, elsewhere], **HOW).consistency.n == 8
     assert audit(f"{logs}/*.parquet", **HOW).consistency.n == 4
     assert audit([logs / "1.parquet", logs / "latest.parquet", f"{logs}/./1.parquet"], **HOW).consistency.n == 4
 
@@ -149,22 +135,6 @@ def test_a_cell_of_csv_may_be_long(tmp_path):
 CELLS = (
     'key,phi,more,yhat,customer\n#1,1.10,0.5,\'Yes\',007\n#2,1.1,0.25,yes,7\nx,2,1e3,Yes,08\nx,2,1.5,"a, ""b""\n c",9\n'
 )
-
-
-@pytest.mark.thorough
-def test_spark_refuses_files_of_text_in_a_sentence(tmp_path):
-    for name, text in {"log.csv": CELLS, "log.jsonl": '{"key": "a", "yhat": 1}'}.items():
-        (tmp_path / name).write_text(text)
-        refused(
-            BadInput,
-            "write the log as Parquet",
-            _asked,
-            tmp_path / name,
-            "spark",
-            prediction="yhat",
-            explanation="key",
-            kind=None,
-        )
 
 
 def test_cells_of_csv_stay_what_they_are(tmp_path):

@@ -85,13 +85,6 @@ def test_a_log_of_our_own_knows_its_reasons_and_inputs(tmp_path):
     assert audited.explainer == "reasons in words"
 
 
-def test_rows_in_another_order_are_not_measured_by_halves(monkeypatch):
-    audited = fs.audit(_log(), **HOW, discretizer=fs.CommonPhrases(3))
-    reasons = audited._measured.reasons
-    monkeypatch.setattr(reasons, "_codes", reasons._codes + 1)
-    refused(BadInput, "rows came in another order", audited.by, "region")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -89,8 +89,7 @@ def test_a_number_is_one_of_windows():
     ],
 )
 def test_logs_that_were_measured_in_other_ways_are_not_compared(other, what):
-    audit, reference = fs.audit(THIS, **HOW), fs.audit(LAST, **{**HOW, **other})
-    refused(BadInput, f"differ in .*{what}", audit.over_time, "day", "1w", reference)
+    reference = fs.audit(LAST, **{**HOW, **other})
     refused(BadInput, f"differ in .*{what}", fs.audit, THIS, **HOW, against=reference)
 
 
@@ -129,8 +128,8 @@ def test_the_order_of_features_does_not_matter_to_a_difference(held, discretizer
     how = {"prediction": "y", "explanation": {"columns": "phi_*", "JSON": "phi", "counterfactuals": "cf_*"}[held]}
     how["discretizer"] = fs.Delta() | discretizer if held == "counterfactuals" else discretizer
     ours, theirs = log("abc"), log("cba")
-    for reference in (theirs, fs.audit(theirs, **how)):
-        assert fs.audit(ours, **how, against=reference).reference.among["consistency"].value == 0
+    assert fs.audit(ours, **how, against=theirs).reference.among["consistency"].value == 0
+    refused(BadInput, "pass the other log itself", fs.audit, ours, **how, against=fs.audit(theirs, **how))
     moments = ours.assign(day=pd.Timestamp("2026-03-01"))
     windows = fs.audit(moments, **how, against=theirs, time="day").windows.among
     assert [change.value for change in windows.compared.values()] == pytest.approx([0], abs=1e-12)
@@ -150,7 +149,7 @@ def test_a_feature_that_a_log_never_names_counts_0_there():
         assert audit.among["consistency"] == full.among["consistency"]
     refused(
         BadInput,
-        r"differ in features .none only in the log, c only in the reference",
+        r"differ in features .*none only in the log, c only in the reference",
         fs.audit,
         log(1, "c"),
         **{**how, "discretizer": "rank"},
@@ -187,7 +186,7 @@ def test_rows_without_a_group_or_a_moment_are_told_and_fractions_are_no_groups()
     assert f"{(~known).sum()} rows without a value of day left out" in fs.audit(log, **HOW, since="2026-03-01").notes
     refused(
         BadInput,
-        "400 different numbers, each of which would be a population: bin them",
+        "gives 400 populations, more than 100: bin the values",
         fs.audit,
         log,
         **HOW,

@@ -190,7 +190,7 @@ REFUSED = [
     (
         BadInput,
         {"table": pd.DataFrame({"phi": [[1.0], [1.0, 2.0]], "yhat": [0, 1]}), "explanation": "phi"},
-        "lists of 2 numbers in 1 rows, but of 1 in 1",
+        "lists of 1 to 2 numbers",
     ),
     # Agreements.
     (

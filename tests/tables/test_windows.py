@@ -37,7 +37,7 @@ def test_another_log_may_be_the_reference():
     good, bad = LOG[~BROKEN], LOG[BROKEN]
     assert len(audit(bad, **HOW, time="when", against=good).windows.changes) == 3
     assert audit(good, **HOW, time="when", against=good.copy()).windows.changes == []
-    assert len(audit(bad, **HOW).over_time("when", "1d", audit(good, **HOW)).changes) == 3
+    assert len(audit(bad, **HOW, time="when", against=audit(good, **HOW)).windows.changes) == 3
 
 
 @pytest.mark.parametrize("first", [1, 3])

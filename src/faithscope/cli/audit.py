@@ -6,10 +6,9 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
-from faithscope.cli.advice import with_options
 from faithscope.cli.logs import DeclaredLog
 from faithscope.cli.options import grouped
-from faithscope.cli.outcome import Measured, Outcome, refuse, tell
+from faithscope.cli.outcome import Measured, Outcome, refuse, tell, with_options
 from faithscope.errors import BadInput
 from faithscope.visible import visible_lines
 

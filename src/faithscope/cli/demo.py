@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from faithscope.cli.options import CacheFolder, Json, ReportFile, SummaryFile
-from faithscope.cli.outcome import Outcome, tell
-from faithscope.cli.summary_file import check_summary
+from faithscope.cli.outcome import Outcome, check_summary, tell
 
 if TYPE_CHECKING:
     from faithscope.evaluation.compare import Comparison

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from faithscope.errors import BadInput
+from faithscope.inputs.checks import one_sentence
 from faithscope.inputs.hints import hint
 
 if TYPE_CHECKING:
@@ -80,17 +81,11 @@ class DeclaredLog:
 
 def _kept(file: Path) -> dict[str, Any]:
     """What a file of --log says; every value is a text, or a list of texts where columns may be several."""
-    try:
+    with one_sentence(f"--log {str(file)!r} cannot be read ({{why}}): write lines such as prediction = 'yhat'."):
         said = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or f"it is no TOML: {error}"
-        raise BadInput(
-            f"--log {str(file)!r} cannot be read ({why}): name a file with lines such as prediction = 'yhat'."
-        ) from None
     for name, value in said.items():
         if name not in _KEYS:
             raise BadInput(f"--log {str(file)!r} says {name!r}, which is nothing that a log has. {hint(name, _KEYS)}")
-        items = value if isinstance(value, list) and name in _LISTS else [value]
-        if not all(isinstance(item, str) for item in items):
+        if not isinstance(value, (str, list) if name in _LISTS else str):
             raise BadInput(f"--log {str(file)!r} says {name} = {value!r}: write a text, such as {name} = 'yhat'.")
     return said

@@ -9,10 +9,9 @@ from typer import Option
 
 from faithscope.cli.logs import DeclaredLog
 from faithscope.cli.options import Confidence, Json, SummaryFile, grouped
-from faithscope.cli.outcome import say_where
-from faithscope.cli.summary_file import append_summary, check_summary
+from faithscope.cli.outcome import append_summary, check_summary, say_where
 from faithscope.errors import BadInput
-from faithscope.inputs.checks import check_share
+from faithscope.inputs.checks import check_share, one_sentence
 from faithscope.rounding import down
 from faithscope.runtime.files import to_path
 from faithscope.runtime.printing import json_alone, print_json
@@ -77,11 +76,8 @@ def add(
 
 def _rules(file: Path) -> list[str]:
     """The rules of a file, one per line; blank lines are none."""
-    try:
+    with one_sentence(f"--scopes {str(file)!r} cannot be read ({{why}}): name a file with one rule per line."):
         lines = file.read_text("utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is not a text in UTF-8"
-        raise BadInput(f"--scopes {str(file)!r} cannot be read ({why}): name a file with one rule per line.") from None
     return [line.strip() for line in lines if line.strip()]
 
 

@@ -10,14 +10,20 @@ import typer
 from typer import Option
 
 from faithscope.cli.options import AgreementWord, Confidence, Json, SummaryFile
-from faithscope.cli.summary_file import append_summary, check_summary
 from faithscope.errors import BadInput
 from faithscope.evaluation.assertions import judge
-from faithscope.inputs.checks import check_share, check_word
-from faithscope.measures.estimate import MEASURES
+from faithscope.inputs.checks import check_share, check_word, one_sentence
+from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.slices import Slices
+from faithscope.notes import Note
+from faithscope.report.explainer import Explainer, Summary
+from faithscope.report.result import Breakdown
 from faithscope.report.wording import wording
+from faithscope.runtime.files import to_path
 from faithscope.runtime.printing import print_json
+from faithscope.sinks import markdown
+from faithscope.sinks.card import Card
+from faithscope.tables.windows import Windows
 from faithscope.visible import visible
 
 
@@ -117,7 +123,6 @@ def tell(
 
     `at_least` is asked of a faithful one; `slices` are by explainer, if they were looked for.
     """
-    from faithscope.cli.advice import with_options
     from faithscope.report.html import write
     from faithscope.report.summary import summarize
     from faithscope.report.summary_card import summary_card
@@ -146,3 +151,48 @@ def tell(
 def say_where(report: Path) -> None:
     """Say on standard error where the report is."""
     typer.echo(f"The report is {visible(str(report))}", err=True)
+
+
+def check_summary(path: str | None) -> None:
+    """Raise in one sentence if nothing can be appended to this file."""
+    if path is not None:
+        _append(path, "")
+
+
+def append_summary(path: str | None, card: Card) -> None:
+    """Append the card as Markdown, if a file is named; what the file holds already stays."""
+    if path is not None:
+        _append(path, f"{markdown.render(card)}\n")
+
+
+def _append(path: str, text: str) -> None:
+    if not path.strip():
+        raise BadInput(
+            "--summary names no file: only GitHub Actions sets $GITHUB_STEP_SUMMARY. Pass a path, such as summary.md."
+        )
+    with (
+        one_sentence(f"--summary {path!r} cannot be written ({{why}}): name a file in a folder that exists."),
+        to_path(path).open("a", encoding="utf-8", errors="replace") as file,
+    ):
+        file.write(f"\n{text}" if text and file.tell() else text)  # a heading begins a line
+
+
+_HELD: dict[type, tuple[str, ...]] = {  # where notes are
+    Summary: ("explainers",),
+    Explainer: ("measures", "populations", "notes"),
+    Breakdown: ("estimates",),
+    Windows: ("estimates",),
+    Estimate: ("notes",),
+}
+
+
+def with_options(told: Any) -> Any:
+    """The same summary, or windows, with advice that can be typed."""
+    if isinstance(told, Note):
+        return told.typed()
+    if isinstance(told, tuple):
+        return tuple(map(with_options, told))
+    if isinstance(told, dict):
+        return {name: with_options(each) for name, each in told.items()}
+    held = _HELD.get(type(told), ())
+    return replace(told, **{name: with_options(getattr(told, name)) for name in held}) if held else told

@@ -7,7 +7,7 @@ import typer
 
 from faithscope.cli.logs import DeclaredLog
 from faithscope.cli.options import AgreementWord, Confidence, Json, SummaryFile, grouped
-from faithscope.cli.summary_file import append_summary, check_summary
+from faithscope.cli.outcome import append_summary, check_summary
 from faithscope.runtime.printing import print_json
 
 

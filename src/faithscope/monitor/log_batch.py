@@ -92,10 +92,12 @@ def log_batch(
     options = declared._options(discretizer=discretizer)
     with declared._opened(source) as rows:
         carried = (*groups, *(() if column is None else (column,)))
-        log, seen = open_log(rows, options, carried)
+        log, seen = open_log(rows, options)
         read = {} if scopes is None else _scope_columns(log.source, scopes)
         table = log.source.table
-        others = {name: table[name].type() for name in log.source.columns if name not in (*log.used, *carried)}
+        others = {
+            name: table[name].type() for name in log.source.columns if name not in (*log.used, *log.explained, *carried)
+        }
         keyed, answer = _counted(log, column, groups, list(read.values()))
         for name, held in others.items():  # what nothing else reads may tell when rows happened
             if when is None and name not in read.values() and (held.is_timestamp() or held.is_date()):

@@ -13,7 +13,7 @@ from faithscope.runtime.renamed import renamed
 from faithscope.tables.engine.answers import dropped_note
 from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.reference import Reference, about_reference, aligned, shared_by
+from faithscope.tables.reference import Reference, about_reference, features_of_log, refuse_unlike, shared_by
 from faithscope.tables.result import Audit
 from faithscope.tables.scopes import scoped_by, scoped_measures
 from faithscope.tables.sources.source import LogSource, Names
@@ -88,10 +88,11 @@ def audit(
     asked |= {"confidence": confidence, "interval": interval, "unseen": unseen}
     options, source = log._options(**asked), log._source()
     groups = () if by is None else source.named(by, "by")
-    moments = () if time is None else source.named([time], "time")
+    if time is not None:
+        source.named([time], "time")
     other = None if against is None else _opened_reference(against, log, source, time)
     with log._opened(source) as chosen:
-        measured = MeasuredLog.of(chosen, options, (*groups, *moments))
+        measured = MeasuredLog.of(chosen, options)
         baseline, compared = (1, ()) if other is None else _baseline(other, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None
@@ -156,15 +157,18 @@ def _baseline(
     """What is compared with, measured like the log, and notes on its rows that were left out."""
     if isinstance(reference, int):
         return reference, ()
-    if isinstance(reference, MeasuredLog):
-        return aligned(measured, reference), ()
-    if measured.reasons is not None:  # what was learned from the log holds for its reference
-        asked = asked | {"discretizer": measured.reasons.settled}
-    log, source = reference
-    with about_reference(), log._opened(source) as chosen:
-        theirs = MeasuredLog.of(chosen, log._options(**asked))
-    theirs = aligned(measured, theirs)
-    return theirs, tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped_note(theirs.dropped)))
+    notes: tuple[str, ...] = ()
+    if not isinstance(reference, MeasuredLog):
+        if measured.reasons is not None:  # what was learned from the log holds for its reference
+            asked = asked | {"discretizer": measured.reasons.settled}
+        log, source = reference
+        with about_reference(), log._opened(source) as chosen:
+            # Of two features that are equally important, the first decides, so they are read in one order.
+            options = replace(log._options(**asked), features=features_of_log(measured))
+            reference = MeasuredLog.of(chosen, options)
+        notes = tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped_note(reference.dropped)))
+    refuse_unlike(measured, reference)
+    return reference, notes
 
 
 def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: MeasuredLog) -> Reference:

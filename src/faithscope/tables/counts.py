@@ -15,9 +15,9 @@ from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, Incompatible, TooLarge
 from faithscope.explanations.base import Explanations, join_all
 from faithscope.explanations.keys import Plain
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import to_vector
-from faithscope.inputs.labels import refuse_numbers, to_keys
+from faithscope.inputs.labels import refuse_numbers, to_keys, to_weights
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside
 from faithscope.runtime.memory import available
 from faithscope.sample import Sample, number_labels
@@ -31,7 +31,7 @@ from faithscope.tables.engine.answers import (
     with_missing,
 )
 from faithscope.tables.engine.engines import Table, literal
-from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows
+from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows, is_output
 from faithscope.tables.sources.source import changed, refuse_change
 
 _ALL = 2**31 - 2  # Spark takes no larger limit
@@ -146,8 +146,6 @@ class Cells:
         The explanation of each, by number.
     distinct : Explanations
         The different explanations.
-    predictions : list and (k,) array
-        The different ones, and which of them each has; so are `clusters`.
     populations : list
         Their names, in order; None alone if no columns name any.
     group : (k,) array
@@ -159,12 +157,9 @@ class Cells:
     lines: Any
     codes: Ints
     distinct: Explanations
-    predictions: tuple[list[Any], Ints]
-    clusters: tuple[list[Any], Ints] | None
     populations: list[Any]
     group: Ints
     rows: Ints
-    weights: Floats | None
     agreement: Agreement
 
     @classmethod
@@ -184,37 +179,42 @@ class Cells:
         explanations, (members, place) = rows.read(lines), coded(lines, by)
         codes, first = explanations.group()
         order = {name: number for number, name in enumerate(in_order(members))}
-        return cls(
-            lines,
-            codes,
-            explanations.take(first),
-            coded(lines, predicted),
-            coded(lines, [CLUSTER]) if rows.clustered else None,
-            list(order),
-            np.array([order[name] for name in members], np.int64)[place],
-            numbers_of(lines, "given"),
-            rows.weights(lines),
-            agreement,
-        )
+        group = np.array([order[name] for name in members], np.int64)[place]
+        return cls(lines, codes, explanations.take(first), list(order), group, numbers_of(lines, "given"), agreement)
+
+    @property
+    def measured(self) -> list[str]:
+        """The columns of predictions, clusters and weights."""
+        return [name for name in self.lines.column_names if name in ("label", CLUSTER, WEIGHT) or is_output(name)]
 
     @cached_property
     def labels(self) -> Array:
-        """The prediction of each."""
-        return _labels(self.predictions[0], self.agreement)[self.predictions[1]]
+        """The prediction of each; missing is one of them."""
+        outputs = [name for name in self.measured if name not in (CLUSTER, WEIGHT)]
+        values, numbers = coded(self.lines, outputs)
+        labels = np.array(values, np.float64) if self.agreement.of_numbers else with_missing(as_array(values))
+        return labels[numbers]
+
+    @cached_property
+    def clusters(self) -> Ints | None:
+        """The cluster of each, by number; None if rows are independent."""
+        return coded(self.lines, [CLUSTER])[1] if CLUSTER in self.measured else None
 
     @cached_property
     def sample(self) -> Sample:
         """Every row, with its explanation by number."""
         row = np.repeat(np.arange(len(self.rows)), self.rows)
-        clusters = None if self.clusters is None else self.clusters[1][row]
-        weights = None if self.weights is None else self.weights[row]
+        clusters = None if self.clusters is None else self.clusters[row]
+        weights = None
+        if WEIGHT in self.measured:
+            weights = to_weights(self.lines.column(WEIGHT).to_pylist(), len(self.rows))[row]
         labels = self.labels[row]
         return Sample(Plain(self.codes[row]), labels, clusters=clusters, weights=weights, agreement=self.agreement)
 
     @property
     def parts(self) -> dict[Any, Counts | Sample]:
         """The rows of each population: counts of labels, all that is known of numbers, clusters and weights."""
-        if not self.agreement.of_numbers and self.clusters is None and self.weights is None:
+        if self.measured == ["label"]:
             parts: Any = (self.named(self._numbered(cells)) for cells in self._members(self.group))
         else:
             parts = (self.sample.take(rows) for rows in self._members(np.repeat(self.group, self.rows)))
@@ -248,41 +248,36 @@ class Cells:
         numbers = counts.explanations.key[0][:, 0]
         return replace(counts, source=self.distinct.take(numbers), chosen=None)
 
+    def and_then(self, other: "Cells") -> "Cells | None":
+        """These cells and those of another log, whose rows are a population more.
 
-def _labels(values: Sequence[Any], agreement: Agreement) -> Array:
-    """Predictions as numbers, or as labels of which missing is one."""
-    return np.array(values, np.float64) if agreement.of_numbers else with_missing(as_array(values))
+        None if explanations or predictions of the two differ in kind.
+        """
+        import pyarrow as pa
+
+        names = [name for name in self.measured if name in other.measured]
+        try:
+            explanations = join_all([self.distinct, other.distinct])
+            tables = [cells.lines.select(names) for cells in (self, other)]
+            lines = pa.concat_tables(tables, promote_options="permissive")
+        except (Incompatible, pa.ArrowInvalid, pa.ArrowTypeError):  # such as a feature that one of them never names
+            return None
+        codes, first = explanations.group()
+        return replace(
+            self,
+            lines=lines,
+            codes=codes[np.concatenate([self.codes, other.codes + len(self.distinct)])],
+            distinct=explanations.take(first),
+            populations=[*self.populations, None],
+            group=np.concatenate([self.group, np.full(len(other.rows), len(self.populations))]),
+            rows=np.concatenate([self.rows, other.rows]),
+        )
 
 
-def beside(parts: Sequence[Cells], notes: tuple[str, ...], confidence: float) -> Beside | None:
-    """The populations of one log or of several, one log's after another's, beside everybody.
-
-    None if explanations or labels of two logs differ in kind.
-    """
-    agreement, values = parts[0].agreement, list[Any]()
-    texts = {frozenset(isinstance(label, str) for label in part.predictions[0] if label is not None) for part in parts}
-    try:
-        explanations = join_all([part.distinct for part in parts])
-    except Incompatible:  # a feature that one of the logs never names
-        return None
-    if len(texts) > 1:
-        return None
-    places, predicted, groups, start, before = list[Ints](), list[Ints](), list[Ints](), 0, 0
-    for part in parts:
-        places.append(part.codes + start)
-        predicted.append(part.predictions[1] + len(values))
-        groups.append(part.group + before)
-        start, before = start + len(part.distinct), before + len(part.populations)
-        values += part.predictions[0]
-    rows, clusters = np.concatenate([part.rows for part in parts]), None
-    owners = [part.clusters for part in parts if part.clusters is not None]
-    if len(owners) == len(parts):
-        place = {name: number for number, name in enumerate(dict.fromkeys(name for held, _ in owners for name in held))}
-        clusters = np.concatenate([np.array([place[name] for name in held])[number] for held, number in owners])
-    labels = _labels(values, agreement)[np.concatenate(predicted)]
-    sample = Sample(explanations.take(np.concatenate(places)), labels, clusters=clusters, agreement=agreement)
-    if clusters is not None:
-        numbered = replace(sample, explanations=Plain(sample.explanations.group()[0]))
-        if sizes_matter(numbered.take(np.repeat(np.arange(len(rows)), rows))):
-            notes = (*notes, BY_PREDICTION)
-    return Beside(notes, confidence, kinds=Kinds.of(sample, np.concatenate(groups), rows))
+def beside(cells: Cells, notes: tuple[str, ...], confidence: float) -> Beside:
+    """The populations of a log beside everybody."""
+    explanations, rows = cells.distinct.take(cells.codes), np.repeat(np.arange(len(cells.rows)), cells.rows)
+    sample = Sample(explanations, cells.labels, clusters=cells.clusters, agreement=cells.agreement)
+    if cells.clusters is not None and sizes_matter(replace(sample, explanations=Plain(cells.codes)).take(rows)):
+        notes = (*notes, BY_PREDICTION)
+    return Beside(notes, confidence, kinds=Kinds.of(sample, cells.group, cells.rows))

@@ -16,7 +16,7 @@ from faithscope.inputs.hints import hint
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
 from faithscope.sample import Sample
-from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_missing, scan
+from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_missing, refuse_nested, scan
 from faithscope.tables.log.conditions import only_rows, to_moment
 from faithscope.tables.log.layout import known_to_engines, open_log
 from faithscope.tables.log.rows import KINDS, AuditOptions
@@ -199,13 +199,13 @@ class Log:
     def _options(self, **measured: Any) -> AuditOptions:
         """How its rows are read; and measured, by what a verb was given."""
         method, unseen = to_interval(measured.get("interval"), measured.get("unseen", False))
-        said = {each.name: getattr(self, each.name) for each in fields(AuditOptions) if hasattr(self, each.name)}
         return AuditOptions(
-            **said | {"nulls": self.nulls or "error"},
-            discretizer=to_discretizer(measured.get("discretizer")) or Original(),  # type: ignore[arg-type]
-            confidence=measured.get("confidence", 0.95),
-            interval=method,
-            agreement=to_agreement(measured.get("agreement")),
+            self,
+            to_discretizer(measured.get("discretizer")) or Original(),  # type: ignore[arg-type]
+            measured.get("confidence", 0.95),
+            method,
+            to_agreement(measured.get("agreement")),
+            self.nulls or "error",
             unseen=unseen,
         )
 
@@ -234,7 +234,7 @@ class Log:
         if not known_to_engines(settings.discretizer):
             return None
         columns = () if by is None else rows.named(by, "by")
-        measured = MeasuredLog.of(rows, settings, columns)
+        measured = MeasuredLog.of(rows, settings)
         if name == "leakage":
             return measured.leakage(words)
         notes = (*measured.log.source.notes, *measured.log.notes)
@@ -260,7 +260,8 @@ class Log:
 
     def _read(self, rows: LogSource, by: Names | None, agreement: Any = None) -> LogRows:
         groups = () if by is None else rows.named(by, "by")
-        log, seen = open_log(rows, replace(self._options(agreement=agreement), raw=True), groups)
+        log, seen = open_log(rows, replace(self._options(agreement=agreement), raw=True))
+        refuse_nested(log.source.table.schema(), groups, "a group is one value per row")
         refuse_missing(scan(log.source.table, groups), log.options.nulls)
         found = read_rows(log, groups)
         given = found.explanations

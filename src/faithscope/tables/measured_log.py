@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,6 @@ from faithscope.tables.engine.answers import (
     column,
     dropped_note,
     fetch,
-    fetch_line,
     numbers_of,
     refuse_missing,
     refuse_nested,
@@ -42,13 +40,12 @@ from faithscope.tables.engine.answers import (
 )
 from faithscope.tables.engine.engines import Table, literal
 from faithscope.tables.log.layout import open_log
-from faithscope.tables.log.rows import SPELLED, AuditedLog, AuditOptions, CodeColumns, KeyedRows, ReasonColumn
-from faithscope.tables.log.streams import FetchedStream
+from faithscope.tables.log.rows import SPELLED, AuditedLog, AuditOptions, CodeColumns, Keyed, KeyedRows, ReasonColumn
 from faithscope.tables.sources.source import LogSource, changed, refuse_change
 
 _MOST_GROUPS = 1000
-_PER_ROW = 200  # bytes of a row, with what is computed of it
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
+_PER_ROW = 200  # bytes of a row, with what is computed of it
 CountedRows = Counts | Profile | Sample
 
 
@@ -64,10 +61,10 @@ class MeasuredLog:
     opened: LogSource
 
     @classmethod
-    def of(cls, source: LogSource, options: AuditOptions, carried: Sequence[str] = ()) -> "MeasuredLog":
-        """The log with its rows counted; `carried` are other columns that will be asked for."""
+    def of(cls, source: LogSource, options: AuditOptions) -> "MeasuredLog":
+        """The log with its rows counted."""
         with source.one_state():
-            log, seen = open_log(source, options, carried)
+            log, seen = open_log(source, options)
             measured = cls(log, seen.rows, source)
             measured.consistency  # noqa: B018
         return measured
@@ -125,7 +122,7 @@ class MeasuredLog:
     @property
     def _left(self) -> int:
         """Rows that are not measured although no value is missing: of weight 0, or those that a discretizer learned."""
-        return self.log.weightless + getattr(self.log.stream, "looked", 0)
+        return self.log.weightless + (0 if self.log.keyed is None else self.log.keyed.looked)
 
     @property
     def dropped(self) -> int:
@@ -133,10 +130,9 @@ class MeasuredLog:
         return self.total - self._left - self.consistency.n
 
     @property
-    def reasons(self) -> FetchedStream | None:
-        """What discretizes reasons in words, if explanations are such."""
-        stream = self.log.stream
-        return stream if isinstance(stream, FetchedStream) and isinstance(self.log.kind, ReasonColumn) else None
+    def reasons(self) -> Keyed | None:
+        """The rows of reasons in words, and what discretizes them; None of other explanations."""
+        return self.log.keyed if isinstance(self.log.kind, ReasonColumn) else None
 
     def leakage(self, words: Sequence[str] | None) -> Leakage:
         """How many reasons of a log name a label, and their consistency with these words masked."""
@@ -156,7 +152,7 @@ class MeasuredLog:
         """Questions inside are all about one state of the log, and about the state that was audited."""
         source = self.log.source
         with source.one_state():
-            if not source.still and not source.files and self.log.stream is None:
+            if not source.still and not source.files:
                 now = read_labels(self.rows)
                 if self.labels != now:
                     raise changed(f"{self.n:,} rows at first, {sum(now.values()):,} later, or other labels")
@@ -211,15 +207,6 @@ class MeasuredLog:
         refuse_nested(source.table.schema(), columns, "a population is one value")
         seen = scan(source.table, columns)
         refuse_missing(seen, nulls)
-        for name in columns:  # with many values, each of which would be a population of a few rows
-            value = source.table[name]
-            floating = value.type().is_floating()
-            different = fetch_line(source.table.aggregate(n=value.nunique()))["n"] if floating else 0
-            if different > _MOST_NUMBERS:
-                raise BadInput(
-                    f"Column {name!r} holds {different:,} different numbers, each of which would be a population: bin "
-                    "them first, such as with pd.cut or width_bucket."
-                )
         return sum(seen.missing.values()) if nulls == "drop" else 0
 
     def populations(
@@ -243,10 +230,11 @@ class MeasuredLog:
         """
         parts = self.parts(rows, by, missing)
         names = parts.cells.populations
-        if len(names) > _MOST_GROUPS:
+        most = _MOST_NUMBERS if isinstance(names[0], float) else _MOST_GROUPS
+        if len(names) > most:
             raise BadInput(
-                f"{title} gives {len(names):,} populations, more than {_MOST_GROUPS:,}: bin the values first, such as "
-                "with pd.cut or width_bucket."
+                f"{title} gives {len(names):,} populations, more than {most:,}: bin the values first, such as with "
+                "pd.cut or width_bucket."
             )
         groups, found = list(map(named, names)), parts.beside
         among = Populations(dict(zip(groups, parts.among, strict=True)), title)
@@ -260,12 +248,14 @@ class MeasuredLog:
         """
         if isinstance(self.agreement, Spread) or self.log.weights:
             return None
-        return self._beside(cells, reference.cells or reference.fetched(reference.rows))
+        both = cells.and_then(reference.cells or reference.fetched(reference.rows))
+        return None if both is None else self.beside(both)
 
-    def _beside(self, *parts: Cells) -> Beside | None:
+    def beside(self, cells: Cells) -> Beside:
+        """The populations of cells beside everybody."""
         options = self.log.options
         notes = (*of_kind(self.consistency.notes, "interval"), *beside_notes(options.interval))
-        return beside(parts, notes, options.confidence)
+        return beside(cells, notes, options.confidence)
 
 
 @dataclass(frozen=True)
@@ -287,9 +277,7 @@ class Parts:
         if cells.agreement.of_numbers or log.weights:
             asking = replace(cells.sample, askers=np.repeat(cells.group, cells.rows))
             return Beside.of(asking, log.options.confidence, log.options.interval)
-        found = self.measured._beside(cells)
-        assert found is not None
-        return found
+        return self.measured.beside(cells)
 
     @cached_property
     def among(self) -> list[Estimate]:
@@ -315,20 +303,18 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     """
     import ibis
 
+    log = log if log.keyed is None else log.keyed.before
     if estimate.clusters is not None or 1 - estimate.distinct / max(1, estimate.n) < NOTICED:
         return ()
     source, schema, others = log.source.table, log.source.table.schema(), log.others
     if not others or any(shown(name, schema[name]) is None for name in others):
         return ()
-    ranks = ("is_floating", "is_decimal", "is_integer", "is_string", "is_timestamp", "is_boolean", "is_temporal")
-    columns = {}
+    values = []
     for name in (*others, *dict.fromkeys(log.used)):
         kind, how = schema[name], shown(name, schema[name])
-        rank = next((place for place, test in enumerate(ranks) if getattr(kind, test)()), len(ranks))
-        if how is not None:  # those first whose values seldom repeat and are quickly read
-            plain = rank < len(ranks) or kind.is_numeric()
-            columns[name] = min(rank, 5), source[name] if plain else column(source, how)
-    values = [value for _, value in sorted(columns.values(), key=itemgetter(0))]
+        if how is not None:
+            values.append(source[name] if kind.is_string() or kind.is_temporal() else column(source, how))
+    values.sort(key=lambda value: not value.type().is_floating())  # those first that seldom repeat
     table = source.select(**{f"c{j}": value for j, value in enumerate(values)})
     first, part = table.columns[:_FIRST], table
     numbers = [table[name].cast("float64") for name in first if table[name].type().is_numeric()]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -122,36 +122,24 @@ class Reference:
         return "\n".join(self.lines())
 
 
-def aligned(measured: MeasuredLog, reference: MeasuredLog) -> MeasuredLog:
-    """The reference with its features in the order of the log, which decides between features of equal size.
-
-    Raises if the two logs were not measured in the same way, so that their difference would say nothing.
-    """
-    mine, other, options = measured.reasons, reference.reasons, reference.log.options
-    if mine is not None and other is not None:
-        alike = repr(options.discretizer) in (repr(measured.log.options.discretizer), repr(mine.settled))
-        if alike and repr(mine.settled) != repr(other.settled):  # by what was learned from the log, and by its labels
-            reference = MeasuredLog.of(reference.opened, replace(options, discretizer=mine.settled))
-    ours, theirs = features_of_log(measured), features_of_log(reference)
-    if ours and theirs and ours != theirs and (reference.log.sparse or set(ours) == set(theirs)):
-        reference = MeasuredLog.of(reference.opened, replace(reference.log.options, features=ours))
+def refuse_unlike(measured: MeasuredLog, reference: MeasuredLog) -> None:
+    """Raise if two logs were not measured in the same way, so that their difference would say nothing."""
+    alike = "so their difference would say nothing: audit both in the same way, or pass the other log itself."
     how, otherwise = _manner(measured), _manner(reference)
     for what, own in how.items():
         if own != otherwise[what]:
-            raise BadInput(
-                f"The log and its reference differ in {what} ({own or 'none'} and {otherwise[what] or 'none'}), so "
-                "their difference would say nothing: audit both in the same way."
-            )
-    theirs = features_of_log(reference)
+            both = f"{own or 'none'} and {otherwise[what] or 'none'}"
+            raise BadInput(f"The log and its reference differ in {what} ({both}), {alike}")
+    ours, theirs = features_of_log(measured), features_of_log(reference)
     # A feature that no row names would change nothing if it counts 0 and its rank does not matter.
     ranked = any(isinstance(step, Rank) for step in steps(measured.log.options.discretizer))
     if ours == theirs or (measured.log.sparse and not ranked and theirs[: len(ours)] == ours):
-        return reference
+        return
     only = [sorted(set(a) - set(b)) for a, b in ((ours, theirs), (theirs, ours))]
     told = [", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "") or "none" for names in only]
     raise BadInput(
-        f"The log and its reference differ in features ({told[0]} only in the log, {told[1]} only in the reference), "
-        "so their difference would say nothing: audit both with the same features, in the same order."
+        f"The log and its reference differ in features or in their order ({told[0]} only in the log, {told[1]} only in "
+        f"the reference), {alike}"
     )
 
 

@@ -17,13 +17,12 @@ from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import TogetherRows, per_explanation
 from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
-from faithscope.runtime.renamed import renamed
 from faithscope.sinks.lines import in_lines
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.reference import Reference, aligned
+from faithscope.tables.reference import Reference
 from faithscope.tables.scopes import encoding, read_rows, scoped_by
 from faithscope.tables.sources.source import Names
-from faithscope.tables.windows import Windows, over_time
+from faithscope.tables.windows import Windows
 from faithscope.tables.worst import Examples, apart, worst_counts
 from faithscope.visible import visible
 
@@ -119,12 +118,12 @@ class Audit(OfOneExplainer):
         sought among a few rows of each label; ids do not count in the distance.
         """
         pairs = self._pairs(k)
-        return frame(self._examples.rows.without_positions(pairs))
+        return frame(self._examples.without_positions(pairs))
 
     def _counterexamples(self, k: int) -> "pd.DataFrame":
         """The same with rows as positions in `X` too, for a report that shows them side by side."""
         pairs = self._pairs(k)
-        return frame({**pairs, **self._examples.rows.names(pairs)})
+        return frame({**pairs, **self._examples.names(pairs)})
 
     def _pairs(self, k: int) -> dict[str, Any]:
         if check_whole(k, "k, the number of pairs wanted,") > _SHOWN:
@@ -137,7 +136,7 @@ class Audit(OfOneExplainer):
     @property
     def X(self) -> "pd.DataFrame":  # noqa: N802
         """Rows of the worst explanations: ids first, then what is neither prediction nor explanation."""
-        return frame({**self._examples.rows.ids, **self._examples.rows.others})
+        return frame({**self._examples.ids, **self._examples.others})
 
     @cached_property
     def _examples(self) -> Examples:
@@ -216,18 +215,6 @@ class Audit(OfOneExplainer):
         if reasons is None or reasons.sample.agreement.of_numbers:
             return None
         return self.leakage() if label_phrases(reasons.sample.numbered_labels[0]) else None
-
-    @renamed(reference="against")
-    def over_time(self, column: str, every: str, against: "Audit | int" = 1) -> Windows:
-        """Consistency in each window of time, compared with another audit or with the first so many windows."""
-        self._measured.log.source.named([column], "time")
-        baseline: MeasuredLog | int = 1
-        with self._measured.asked():
-            if isinstance(against, Audit):
-                baseline = aligned(self._measured, against._measured)
-            elif against is not None:
-                baseline = check_whole(against, "against, an audit or a number of windows,")
-            return over_time(self._measured, column, every, baseline)
 
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *map(in_lines, map(visible, self._remarks))])

@@ -33,12 +33,12 @@ from faithscope.tables.engine.answers import (
     fetch,
     in_fixed_order,
     predictions_of,
-    refuse_nested,
     row_count,
     shown,
 )
 from faithscope.tables.engine.engines import engine_of
-from faithscope.tables.log.rows import CLUSTER, AuditedLog, NumberColumns, PairColumns, RuleColumn, SetColumn
+from faithscope.tables.log.layout import open_log
+from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows, NumberColumns, PairColumns, RuleColumn, SetColumn
 from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.sources.source import refuse_change
@@ -171,7 +171,7 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
             f"{measured.consistency.n:,}: audit a part of it"
         )
     if not names_all(form):
-        log = replace(log, options=replace(options, discretizer=Original()), stream=None)
+        log = open_log(measured.opened, replace(options, discretizer=Original()))[0]
     given = read_rows(log, (), inputs, measured.consistency.n).sample(options.agreement)
     try:
         ruled, _ = given._scoped_by(Alike())
@@ -226,38 +226,45 @@ def in_groups(groups: Mapping[str, Array], measure: Callable[[Array], Population
 
 
 def read_rows(
-    log: AuditedLog, by: Sequence[str] = (), inputs: Mapping[str, str] | None = None, n: int | None = None
+    log: AuditedLog,
+    by: Sequence[str] = (),
+    inputs: Mapping[str, str] | None = None,
+    n: int | None = None,
+    answered: Callable[[KeyedRows], Any] | None = None,
 ) -> LogRows:
     """All rows of a log, of which there are n if that is known, with columns of groups.
 
-    `inputs` are the columns that are read besides, by what they are called; by default all that can be shown.
+    Parameters
+    ----------
+    inputs : dict of str to str, optional
+        The columns that are read besides, by what they are called; by default all that can be shown.
+    answered : callable, optional
+        Fetches some of the rows, to be shown, with whatever names them; by default all of them are fetched.
     """
-    import pyarrow as pa
-
     source, schema = log.source, log.source.table.schema()
-    refuse_nested(schema, by, "a group is one value per row")
     words = isinstance(log.kind, SetColumn) and log.kind.words
     held: dict[str, Column] = dict(inputs or {})
     ids: dict[str, Column] = {}
     features = {column: feature for feature, column in (source.settings or {}).get("inputs", {}).items()}
-    for name in log.others if inputs is None else ():
+    measured = () if answered is not None else (*log.inputs, *log.clusters, *log.weights)
+    for name in (name for name in log.others if inputs is None and name not in measured):
         kind = schema[name]
         plain = kind.is_string() or kind.is_temporal() or kind.is_numeric() or (words and name == DOCUMENT)
-        how = name if plain else shown(name, kind)
-        if how is not None and name not in (*log.inputs, *log.clusters, *log.weights):
+        if plain and answered is None:
+            (ids if name in log.ids else held)[features.get(name, name)] = name
+        elif how := shown(name, kind, nan_decimals=engine_of(source.table).nan_decimals):
             (ids if name in log.ids else held)[features.get(name, name)] = how
     used = {f"g{j}": name for j, name in enumerate(by)}
     beside = [
         {f"{letter}{j}": how for j, how in enumerate(names.values())} for letter, names in (("x", held), ("i", ids))
     ]
     rows = log.rows(used, beside[0] | beside[1])
-    many = row_count(rows.table) if n is None else n
-    need(_PER_CELL * many * (len(rows.table.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")
-    answer = in_fixed_order(fetch(rows.table))
-    for place, (name, kind) in enumerate(rows.table.schema().items()):  # Spark's driver hands moments over without zone
-        found = answer.schema.field(name).type
-        if kind.is_timestamp() and found.tz is None and engine_of(rows.table).has_zone(rows.table[name]):
-            answer = answer.set_column(place, name, answer.column(name).cast(pa.timestamp(found.unit, "UTC")))
+    if answered is None:
+        many = row_count(rows.table) if n is None else n
+        need(_PER_CELL * many * (len(rows.table.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")
+        answer = in_fixed_order(fetch(rows.table))
+    else:
+        answer = answered(rows)
     columns, named = (
         answer.select(list(places)).rename_columns(list(names))
         for places, names in zip(beside, (held, ids), strict=True)

@@ -26,7 +26,7 @@ from faithscope.measures.comparing.populations import (
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
-from faithscope.tables.engine.answers import fetch, is_missing, refuse_missing, scan
+from faithscope.tables.engine.answers import fetch, is_missing, refuse_missing, refuse_nested, scan
 from faithscope.tables.engine.engines import DAY, Expression, engine_of, floor_to
 from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.measured_log import MeasuredLog, Parts
@@ -242,6 +242,7 @@ def over_time(
         Columns of populations, which are measured in each window too.
     """
     width, source = Every.of(every), measured.log.source
+    refuse_nested(source.table.schema(), [column], "a moment is one value")
     kind = source.table.schema()[column]
     if not (kind.is_timestamp() or kind.is_date()):
         raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")

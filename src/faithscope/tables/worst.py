@@ -1,8 +1,8 @@
 """Where explanations fail: those with most disagreeing pairs of rows, and rows that contradict them."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +12,13 @@ from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import counterexamples, stranger_pairs
-from faithscope.sample import Sample
+from faithscope.sample import Sample, number_labels
 from faithscope.tables.counts import Cells, cells
-from faithscope.tables.engine.answers import Column, coded, fetch, predictions_of, shown
-from faithscope.tables.engine.engines import Table, engine_of
+from faithscope.tables.engine.answers import fetch
+from faithscope.tables.engine.engines import Table
 from faithscope.tables.log.rows import CLUSTER, SPELLED, KeyedRows
 from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.scopes import read_rows
 
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 _COLUMNS = 6  # of a row that has no id
@@ -25,20 +26,35 @@ _CHARACTERS = 40  # of a cell
 _COUNTER = re.compile(r"(?i)^(unnamed: \d+|index|(.*[\W_])?id)$")  # what numbers rows, if nobody named an id
 
 
-@dataclass(frozen=True, eq=False)
-class NamedRows:
-    """Rows of a log that are shown, with the columns that name them.
+class Examples(NamedTuple):
+    """Some rows of each label of the worst explanations, to be shown, with the columns that name them.
 
     Attributes
     ----------
+    sample : Sample
+        Its X is what says how near two rows are: `others`.
     ids : dict of columns
         Those that identify rows; empty if none do.
     others : dict of columns
         Every other column that can be shown and is neither prediction nor explanation.
     """
 
+    sample: Sample
     ids: dict[str, list[Any]]
     others: dict[str, list[Any]]
+
+    @classmethod
+    def of(cls, measured: MeasuredLog, k: int) -> "Examples":
+        """Rows of the k worst explanations; of numbers, those of the pairs that are farthest apart."""
+        found = read_rows(measured.log, answered=lambda rows: _examples(measured, k, rows))
+        ids, others = found.ids.to_pydict(), found.columns.to_pydict()
+        for name in [name for name in others if _COUNTER.search(name)]:
+            if len(set(others[name])) == len(found.predictions):
+                ids[name] = others.pop(name)
+        compared = found.columns.select(list(others)) if others else None
+        clusters = None if found.clusters is None else number_labels(found.clusters)[1]
+        labels, agreement = found.predictions, measured.agreement
+        return cls(Sample(found.explanations, labels, compared, clusters=clusters, agreement=agreement), ids, others)
 
     def name(self, row: int) -> str:
         """A row by its ids, else by the first of its own columns."""
@@ -53,13 +69,12 @@ class NamedRows:
 
     def without_positions(self, pairs: dict[str, Any]) -> dict[str, Any]:
         """Pairs of rows by name in place of their positions: ids first, then `index_a` and `index_b` to read."""
-        ids = {
-            f"{name}_{side}": [column[row] for row in pairs[f"row_{side}"].tolist()]
-            for name, column in self.ids.items()
-            for side in "ab"
-        }
+        named: dict[str, Any] = {}
+        for name, column in self.ids.items():
+            for side in "ab":
+                named[f"{name}_{side}"] = [column[row] for row in pairs[f"row_{side}"].tolist()]
         others = {name: column for name, column in pairs.items() if not name.startswith("row_")}
-        return {**ids, **{name: column for name, column in {**self.names(pairs), **others}.items() if name not in ids}}
+        return {**named, **self.names(pairs), **others, **named}
 
 
 def _short(value: Any) -> str:
@@ -76,53 +91,22 @@ def worst_counts(measured: MeasuredLog, k: int | None) -> Counts:
     return cells.counts
 
 
-class Examples(NamedTuple):
-    """Some rows of each label of the worst explanations, to be shown, with the columns that the measure does not read.
-
-    What the sample holds of them says how near two rows are.
-    """
-
-    sample: Sample
-    rows: NamedRows
-
-    @classmethod
-    def of(cls, measured: MeasuredLog, k: int) -> "Examples":
-        """Rows of the k worst explanations; of numbers, those of the pairs that are farthest apart."""
-        log, agreement = measured.log, measured.agreement
-        schema, nan_decimals = log.source.table.schema(), engine_of(log.source.table).nan_decimals
-        columns = {name: shown(name, schema[name], nan_decimals=nan_decimals) for name in log.others}
-        known = {name: column for name, column in columns.items() if column is not None}
-        short = {f"x{j}": column for j, column in enumerate(known.values())}
-        answer, rows = _examples(measured, k, short)
-        table = answer.select(list(short)).rename_columns(list(known))
-        lists = table.to_pydict()
-        counters = [name for name in lists if _COUNTER.search(name) and len(set(lists[name])) == answer.num_rows]
-        named = NamedRows({name: lists.pop(name) for name in (*log.ids, *counters) if name in lists}, lists)
-        compared = table.select(list(lists)) if lists else None
-        clusters = coded(answer, [CLUSTER])[1] if rows.clustered else None
-        labels = predictions_of(answer, rows.predicted or ["label"])
-        return cls(Sample(rows.read(answer), labels, compared, clusters=clusters, agreement=agreement), named)
-
-
 def apart(cells: Cells) -> Ints:
     """For each explanation, how many pairs of rows of different clusters get different predictions."""
     counts, sample = cells.numbered, cells.sample
     return stranger_pairs(counts, sample, counts.explanations.locate(sample.explanations))
 
 
-def _examples(measured: MeasuredLog, k: int, shown: Mapping[str, Column]) -> tuple[Any, KeyedRows]:
-    """Some rows of the k worst explanations, with further columns; of numbers, one for each of the k farthest pairs."""
-    log, held, numbers = measured.log, measured.cells, measured.agreement.of_numbers
-    if held is not None and (numbers or isinstance(measured.rows.kind, SPELLED)):
-        worst, rows = _worst_cells(held, k), log.rows(shown=shown)
-        chosen = replace(rows, table=_alike(rows, held.lines.take(worst)))
-        answer = _some_rows(chosen, list(shown), 1 if numbers else _EXAMPLES)
-        codes = held.distinct.locate(rows.read(answer))
-        return answer.take(np.flatnonzero(np.isin(codes, held.codes[worst]))), rows
-    among = None if log.stream is None else fetch(_worst(measured.rows, k).select(*measured.rows.keys))
-    rows = log.rows(shown=shown, among=among)
-    chosen = replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys))
-    return _some_rows(chosen, list(shown), _EXAMPLES), rows
+def _examples(measured: MeasuredLog, k: int, rows: KeyedRows) -> Any:
+    """Some rows of the k worst explanations; of numbers, one for each of the k farthest pairs."""
+    held, numbers = measured.cells, measured.agreement.of_numbers
+    if held is None or not (numbers or isinstance(measured.rows.kind, SPELLED)):
+        return _some_rows(replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys)), _EXAMPLES)
+    worst = _worst_cells(held, k)
+    chosen = replace(rows, table=_alike(rows, held.lines.take(worst)))
+    answer = _some_rows(chosen, 1 if numbers else _EXAMPLES)
+    codes = held.distinct.locate(rows.read(answer))
+    return answer.take(np.flatnonzero(np.isin(codes, held.codes[worst])))
 
 
 def _worst(rows: KeyedRows, k: int) -> Table:
@@ -179,15 +163,16 @@ def _alike(rows: KeyedRows, lines: Any) -> Table:
     return rows.table.filter(ibis.or_(*alike))
 
 
-def _some_rows(rows: KeyedRows, columns: Sequence[str], most: int) -> Any:
+def _some_rows(rows: KeyedRows, most: int) -> Any:
     """So many rows of each explanation and label, or of each number and cluster, in an order of their own."""
     import ibis
 
+    columns = [name for name in rows.table.columns if name[0] in "xi"]  # those that are shown
     table, kind = rows.table, [*rows.keys, *(rows.predicted or ["label"])]
     whose = [CLUSTER] if rows.clustered else []
     turn = ibis.literal(0, "int64")
     if rows.clustered:  # a row of each cluster comes before any cluster's second
-        turn = ibis.row_number().over(ibis.window(group_by=[*kind, CLUSTER], order_by=list(columns) or kind))
+        turn = ibis.row_number().over(ibis.window(group_by=[*kind, CLUSTER], order_by=columns or kind))
     table = table.mutate(turn=turn)
     kind = [*kind, *whose] if rows.predicted else kind
     table = table.mutate(number=ibis.row_number().over(ibis.window(group_by=kind, order_by=["turn", *columns])))

@@ -256,7 +256,8 @@ def shown(name: str, kind: Any, *, nan_decimals: bool = False) -> Column | None:
 
 
 def refuse_nested(schema: Any, columns: Sequence[str], why: str) -> None:
-    """Raise if a column holds anything but one value in each row."""
+    """Raise if a column holds anything but one value in each row; or if explanations that were read here were in it."""
     for name in columns:
-        if schema[name].is_nested():
-            raise WrongType(f"Column {name!r} holds {schema[name]}, but {why}: name a column of texts or numbers.")
+        held = schema[name] if name in schema.names else "the explanation, or what cannot be shown"
+        if name not in schema.names or schema[name].is_nested():
+            raise WrongType(f"Column {name!r} holds {held}, but {why}: name a column of texts or numbers.")

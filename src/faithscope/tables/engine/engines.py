@@ -1,7 +1,5 @@
 """Engines: what of Ibis is used here, the dialect of each backend, and the manners of its driver."""
 
-import glob
-import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -55,7 +53,6 @@ def floor_to(number: Expression, step: int) -> Expression:
 
 
 _EXTRAS = {"psycopg": "postgres", "pyspark": "spark"}
-_INSTALLED = {"ibis", "duckdb", "pyarrow", "pandas"}  # with faithscope
 _PASSWORD = re.compile(r"(?<=:)(?!//)\S*[^\s/](?=@)|(?<=password=)[^\s&]+", re.IGNORECASE)
 _LONGEST = 300  # characters of an engine's own message
 
@@ -71,8 +68,10 @@ def clear_errors(doing: str, *secrets: str) -> Iterator[None]:
             yield
     except (FaithscopeError, KeyboardInterrupt, MemoryError):
         raise
-    except ImportError as problem:
-        raise MissingExtra(f"{doing} needs {_needed(problem)}.") from None
+    except ImportError as problem:  # Ibis wraps the error that names the package
+        named = [str(getattr(error, "name", None)).split(".")[0] for error in _chain(problem)]
+        extra = next((f"'faithscope[{_EXTRAS[name]}]'" for name in named if name in _EXTRAS), "faithscope")
+        raise MissingExtra(f"{doing} needs a package ({_one_line(problem, ())}): pip install {extra}.") from None
     except Exception as problem:  # engines and their drivers share no base class
         chain = _chain(problem)
         if any(isinstance(error, KeyboardInterrupt) or is_interruption(error) for error in chain):
@@ -96,18 +95,6 @@ def _chain(problem: BaseException) -> list[BaseException]:
     while (why := chain[-1].__cause__ or chain[-1].__context__) is not None and why not in chain:
         chain.append(why)
     return chain
-
-
-def _needed(problem: ImportError) -> str:
-    """The package that could not be imported, and how to get it; Ibis wraps the error that names it."""
-    errors = [error for error in _chain(problem) if isinstance(error, ImportError) and error.name]
-    named = [str(error.name).split(".")[0] for error in errors]
-    package = next((name for name in named if name in _EXTRAS), named[0] if named else None)
-    if package is None:
-        return f"a package that cannot be imported ({_one_line(problem, ())})"
-    extra = f"'faithscope[{_EXTRAS[package]}]'" if package in _EXTRAS else package
-    extra = "faithscope" if package in _INSTALLED else extra
-    return f"the package {package!r}, which is not installed: pip install {extra}"
 
 
 def without_password(text: str) -> str:
@@ -182,14 +169,6 @@ class Backend:
     def has_zone(self, moment: Expression) -> bool:
         """Whether a column of moments has a time zone."""
         return moment.type().timezone is not None
-
-    def file_name(self, file: str) -> str:
-        """A local file as the engine takes it, which would otherwise read its name as a glob."""
-        return glob.escape(file)
-
-    def read_parquet(self, connection: Any, files: Sequence[str]) -> Table:
-        """Parquet files with the same columns and types, as one table."""
-        return connection.read_parquet(files)
 
 
 def schema_tables(connection: Connection) -> list[str]:
@@ -311,21 +290,15 @@ class Postgres(Backend):
         return super().seconds(ibis.ifelse(call("isfinite", moment, "boolean"), moment, ibis.null(moment.type())))
 
 
-_GLOB = "*?[]{}\\"  # characters that Spark reads as a part of a glob
-
-
 class Spark(Backend):
     """Spark has two types of moments, with a zone and without one, which Ibis does not tell apart."""
 
     name = "pyspark"
 
     def fetch(self, expression: Expression) -> Any:
-        """With whole numbers as texts: they pass through pandas, which holds them as floats beside missing ones."""
-        whole = [name for name, kind in expression.schema().items() if kind.is_int64()]
-        table = super().fetch(expression.mutate(**{name: expression[name].cast("string") for name in whole}))
-        for name in whole:
-            table = table.set_column(table.schema.get_field_index(name), name, table.column(name).cast("int64"))
-        return table
+        """As Spark hands it over: Ibis would pass whole numbers beside missing ones through floats."""
+        engine = expression.get_backend()
+        return engine.raw_sql(engine.compile(expression)).toArrow()
 
     def batches(self, expression: Expression, rows: int) -> Iterator[Any]:
         """One partition at a time; Ibis would collect the whole table on the driver."""
@@ -351,18 +324,6 @@ class Spark(Backend):
     def has_zone(self, moment: Expression) -> bool:
         """By Spark's name of the type: a "timestamp" is kept in UTC, a "timestamp_ntz" has no zone."""
         return _type_name(moment.op()) == "timestamp"
-
-    def file_name(self, file: str) -> str:
-        """The whole path, since executors may have another working directory."""
-        return "".join("\\" + letter if letter in _GLOB else letter for letter in os.path.abspath(file))
-
-    def read_parquet(self, connection: Connection, files: Sequence[str]) -> Table:
-        """By Spark: Ibis would take several Parquet files for one name."""
-        from ibis.util import gen_name
-
-        session, name = connection.raw_sql("SELECT 1").sparkSession, gen_name("faithscope_parquet")
-        session.read.parquet(*files).createOrReplaceTempView(name)
-        return connection.table(name)
 
 
 @lru_cache(maxsize=256)

@@ -1,16 +1,15 @@
 """The rows of a log that are audited: those of a condition of SQL, and those since a moment.
 
 A condition is parsed here, as an Ibis expression, so that no engine sees its text: comparisons, ``and``, ``or``,
-``not``, ``in``, ``between``, ``is null``, ``like``, sums, products and a few functions. Anything else, such as a second
-statement, a subquery or another function, is refused.
+``not``, ``in``, ``between``, ``is null`` and ``like``. Anything else, such as a second statement, a subquery or a
+function, is refused: what it computes is a column of a view or of a query.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from itertools import pairwise
-from operator import add, and_, eq, ge, gt, invert, le, lt, mul, ne, neg, or_, sub
+from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError, WrongType
@@ -29,36 +28,16 @@ _PAIRS: dict[str, Callable[[Any, Any], Any]] = {
     "LTE": le,
     "GT": gt,
     "GTE": ge,
-    "Add": add,
-    "Sub": sub,
-    "Mul": mul,
-}
-_SINGLES: dict[str, Callable[[Any], Any]] = {
-    "Paren": lambda value: value,
-    "Not": invert,
-    "Neg": neg,
-    "Lower": lambda value: value.lower(),
-    "Upper": lambda value: value.upper(),
-    "Trim": lambda value: value.strip(),
-    "Abs": lambda value: value.abs(),
-    "Length": lambda value: value.length(),
-    "Year": lambda value: value.year(),
-    "Month": lambda value: value.month(),
 }
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_PAIRS, ("this", "expression")),
-    **dict.fromkeys((*_SINGLES, "Boolean"), ("this",)),
+    **dict.fromkeys(("Paren", "Not", "Neg", "Boolean"), ("this",)),
     **dict.fromkeys(("Is", "Like", "ILike"), ("this", "expression", "negate")),
     "Column": ("this", "table", "db", "catalog"),
     "Literal": ("this", "is_string"),
     "In": ("this", "expressions", "query", "negate"),
     "Between": ("this", "low", "high", "negate"),
-    "Cast": ("this", "to"),
-    "Coalesce": ("this", "expressions"),
 }
-_TYPES = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp('UTC')", "DOUBLE": "float64"}
-_TYPES |= {"INT": "int64", "BIGINT": "int64", "VARCHAR": "string", "TEXT": "string", "BOOLEAN": "boolean"}
-_LENGTHS = ("VARCHAR", "CHAR", "TEXT", "NVARCHAR", "NCHAR", "BPCHAR")  # types of texts that may be cut to a length
 _TAKEN = "a condition compares columns with values: =, <, in, between, like, is null, joined by and, or, not"
 _TOO_FINE = re.compile(r"[.,]\d{7}")  # Python drops what is finer than microseconds
 
@@ -78,10 +57,6 @@ def parse_condition(text: str, columns: "LogColumns") -> Expression:
         raise BadInput(f"where={text!r} cannot be read as a condition of SQL{place}: {_TAKEN}.") from None
     if len(statements) != 1:
         raise BadInput(f"where={text!r} is {len(statements)} statements: pass one condition, without a semicolon.")
-    for kind, following in pairwise(sqlglot.tokenize(text, read="duckdb")):
-        # A cast that would cut texts: the parser drops the length without a word.
-        if kind.token_type.name in _LENGTHS and following.token_type.name == "L_PAREN":
-            raise BadInput(f"where={text!r} casts to texts of a length, which is not asked of a log: cast to VARCHAR.")
     try:
         condition = columns.translated(statements[0])
         held = condition.type()
@@ -107,24 +82,19 @@ class LogColumns:
         kind, told = type(node).__name__, node.sql("duckdb") if node is not None else ""
         known = _ARGUMENTS.get(kind)
         if known is None or any(value for name, value in node.args.items() if name not in known):
-            raise BadInput(f"where has {told!r}, which is not asked of a log: {_TAKEN}.")
+            raise BadInput(
+                f"where has {told!r}, which is not asked of a log: {_TAKEN}. Write a name with other characters in "
+                "double quotes; for more than that, pass a view or a query."
+            )
         value: Expression
         if kind in _PAIRS:
             value = _PAIRS[kind](*self._sides(node.this, node.expression))
-        elif kind in _SINGLES:
-            value = _SINGLES[kind](self.translated(node.this))
         elif kind == "Column":
             value = nan_as_null(self.typed[self._name(node)])
         elif kind == "Boolean":
             value = literal(bool(node.this))
         elif kind == "Literal":
             value = literal(node.this if node.is_string else int(node.this) if node.is_int else float(node.this))
-        elif kind == "Is":
-            value, what = self.translated(node.this), type(node.expression).__name__
-            if what not in ("Null", "Boolean"):
-                raise BadInput(f"where has {told!r}: after is stands null, true or false.")
-            truth = node.expression.this if what == "Boolean" else None
-            value = value.isnull() if what == "Null" else (value == literal(truth)).coalesce(False)
         elif kind == "In":
             if not node.expressions:
                 raise BadInput(f"where has {told!r}: list the values in parentheses.")
@@ -133,16 +103,22 @@ class LogColumns:
         elif kind == "Between":
             low, high = (self._sides(node.this, node.args[end]) for end in ("low", "high"))
             value = ge(*low) & le(*high)
-        elif kind in ("Like", "ILike"):
-            value = self.translated(node.this)
-            if not _is_text(node.expression):
-                raise BadInput(f"where has {told!r}: after like stands a text.")
-            value = (value.ilike if kind == "ILike" else value.like)(node.expression.this)
-        elif kind == "Cast":
-            value = self._cast(node.this, node.args["to"].sql("duckdb"))
         else:
-            first, *others = (self.translated(each) for each in (node.this, *node.expressions))
-            value = first.coalesce(*others)
+            value = self.translated(node.this)
+            if kind == "Neg":
+                value = -value
+            elif kind == "Not":
+                value = ~value
+            elif kind == "Is":
+                what = type(node.expression).__name__
+                if what not in ("Null", "Boolean"):
+                    raise BadInput(f"where has {told!r}: after is stands null, true or false.")
+                same = value.isnull() if what == "Null" else value == literal(node.expression.this)
+                value = same.coalesce(False)
+            elif kind != "Paren":
+                if not _is_text(node.expression):
+                    raise BadInput(f"where has {told!r}: after like stands a text.")
+                value = (value.ilike if kind == "ILike" else value.like)(node.expression.this)
         return ~value if node.args.get("negate") else value
 
     def _sides(self, left: Any, right: Any) -> tuple[Expression, Expression]:
@@ -160,39 +136,17 @@ class LogColumns:
         return a, b
 
     def _name(self, node: Any) -> str:
-        """The column that is meant; its case does not matter, unless it is quoted or others differ in case alone."""
-        name = node.name
+        """The column that is meant."""
         if type(node.this).__name__ != "Identifier" or len(node.parts) > 1:
             raise BadInput(
                 f"where has {node.sql('duckdb')!r}: name a column of the log alone, in double quotes if need be."
             )
-        if name in self.typed:
-            return str(name)
-        alike = [column for column in self.typed if column.casefold() == name.casefold()]
-        # An engine numbers a column if another differs from it in case alone.
-        renamed = [
-            each for each in self.typed if re.sub(r"_\d+$", "", each).casefold() == name.casefold() != each.casefold()
-        ]
-        if len(alike) == 1 and not renamed and not node.this.quoted:
-            return alike[0]
-        close = hint(name, (*alike, *renamed) or self.typed)
-        quoted = (
-            "" if node.this.quoted else " Write a name with other characters in double quotes, a text in single ones."
-        )
-        raise BadInput(f"The log has no column {name!r} for where. {close}{quoted}")
-
-    def _cast(self, node: Any, kind: str) -> Expression:
-        if kind not in _TYPES:
+        if node.name not in self.typed:
             raise BadInput(
-                f"where casts to {kind}, which is not asked of a log: cast to one of {', '.join(sorted(_TYPES))}."
+                f"The log has no column {node.name!r} for where. {hint(node.name, self.typed)} Write a name with other "
+                "characters in double quotes, a text in single ones."
             )
-        if not _is_text(node) or kind not in ("DATE", "TIMESTAMP", "TIMESTAMPTZ"):
-            return self.translated(node).cast(_TYPES[kind])
-        text, written = node.this, _read_moment(node.this)
-        if kind == "DATE" and len(text.strip()) > len("2026-03-01"):
-            raise BadInput(f"where casts {text!r} to a date: write the date alone, such as {str(written.date())!r}.")
-        said = {"DATE": written.date(), "TIMESTAMP": written, "TIMESTAMPTZ": f"{written}+00:00"}[kind]
-        return literal(str(said)).cast(_TYPES[kind])
+        return str(node.name)
 
 
 def _is_text(node: Any) -> bool:

@@ -22,7 +22,6 @@ from faithscope.discretizers import (
     Phrases,
     Sign,
     Template,
-    Truncate,
 )
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
@@ -42,7 +41,7 @@ from faithscope.tables.log.rows import (
     RuleColumn,
     SetColumn,
 )
-from faithscope.tables.log.streams import FetchedStream, NumberStream, Stream
+from faithscope.tables.log.streams import at_once, in_batches
 from faithscope.tables.sources.source import LogSource
 
 _CODES = " If these columns hold codes, of which a row may have fewer, pass kind='codes'."
@@ -51,14 +50,8 @@ _WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  #
 _WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
 
 
-def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = ()) -> tuple[AuditedLog, Scan]:
-    """The log ready to be counted, streamed through NumPy if need be, and what a first pass over it counted.
-
-    Parameters
-    ----------
-    carried : sequence of str
-        Other columns that will be asked for, such as those of populations.
-    """
+def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan]:
+    """The log ready to be counted, its explanations read here if need be, and what a first pass over it counted."""
     if not isinstance(options.discretizer, Discretizer):
         raise WrongType(
             f"discretizer={options.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
@@ -75,16 +68,12 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
             )
     if steps(chosen) and not isinstance(kind, ReasonColumn):
         _refuse_unlike(chosen, log)
-    streamed = _in_batches(log)
-    seen = scan(source.table, (*log.predictions, *log.clusters, *log.weights) if streamed else log.used)
-    log = replace(log, nan=seen.nan)
-    stream: Stream | None = None
-    if streamed:
-        stream = importances = NumberStream(log)
-        stream.table(carried)
-        holes = {name: importances.missing[name] for name in importances.features if name in importances.missing}
-        seen = replace(seen, missing={**seen.missing, **holes})
-    elif isinstance(chosen, Floor):
+    holes: Mapping[str, int] = {}
+    if _in_batches(log):
+        log, holes = in_batches(log)
+    seen = scan(source.table, log.used)
+    log, seen = replace(log, nan=seen.nan), replace(seen, missing={**seen.missing, **holes})
+    if log.keyed is None and isinstance(chosen, Floor):
         largest = max(seen.largest.get(name, 0.0) for name in log.columns)
         chosen(Importances.made(np.array([[largest]]), None, ""))  # which refuses what is too large
         log = replace(log, largest=math.nan if seen.nan else largest)
@@ -103,12 +92,8 @@ def open_log(source: LogSource, options: AuditOptions, carried: Sequence[str] = 
     for name in log.weights:
         none = fetch_line(source.table.aggregate(n=(source.table[name] == 0).sum()))["n"]
         log = replace(log, weightless=int(none or 0))
-    pairs = isinstance(kind, PairColumns) and bool(steps(chosen))
-    if not options.raw and (pairs or isinstance(kind, ReasonColumn)):  # read all at once, to be discretized or folded
-        stream = FetchedStream(log)
-        stream.table(carried)
-    told = () if stream is None or isinstance(kind, ReasonColumn) else stream.notes
-    return replace(log, stream=stream, notes=(*log.notes, *told)), seen
+    together = isinstance(kind, ReasonColumn) or bool(steps(chosen) and not isinstance(kind, NumberColumns))
+    return at_once(log) if together and not options.raw else log, seen
 
 
 def _in_batches(log: AuditedLog) -> bool:
@@ -121,7 +106,7 @@ def _in_batches(log: AuditedLog) -> bool:
 def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     """The log with its columns named by the caller, by the log itself, or by their names and types."""
     settings, of_numbers = source.settings, options.agreement.of_numbers
-    names: Any = options.prediction if options.prediction is not None else (settings or {}).get("prediction")
+    names: Any = options.said.prediction if options.said.prediction is not None else (settings or {}).get("prediction")
     if names is None:
         raise BadInput(
             f"Say which column is the prediction. The log has: {source.listed}. Name it with prediction=, --prediction."
@@ -135,9 +120,9 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
         )
     one = "a prediction is one number per row" if of_numbers else "a prediction is one label per row"
     refuse_nested(source.table.schema(), predictions, one)
-    weights = () if options.weights is None else source.named([options.weights], "weights")
-    clusters = () if options.clusters is None else source.named([options.clusters], "clusters")
-    ids = () if options.id is None else source.named(options.id, "id")
+    weights = () if options.said.weights is None else source.named([options.said.weights], "weights")
+    clusters = () if options.said.clusters is None else source.named([options.said.clusters], "clusters")
+    ids = () if options.said.id is None else source.named(options.said.id, "id")
     source = source.as_numbers((*(predictions if of_numbers else ()), *weights))
     schema = source.table.schema()
     for name in weights:
@@ -153,21 +138,21 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     _refuse_marked(marked, "prediction", predictions)
     _refuse_marked(dict.fromkeys(weights, "weights"), "clusters", clusters)
     columns: tuple[str, ...] = ()
-    if options.explanation is not None:
+    if options.said.explanation is not None:
         # A glob never means the prediction, nor what identifies rows.
-        given = options.explanation
+        given = options.said.explanation
         several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
         exact = list(given) if several else [given]
         _refuse_marked(marked, "explanation", exact)
         hidden = {*predictions, *marked}.difference(name for name in exact if isinstance(name, str))
-        columns = source.named(options.explanation, "explanation", hidden=hidden)
+        columns = source.named(options.said.explanation, "explanation", hidden=hidden)
     elif settings is None:
         raise BadInput(f"Say which columns are the explanation, e.g. 'phi_*'. The log has: {source.listed}.")
     with understood():
         log = None if settings is None else _own_log(source, predictions, columns, settings, options)
     if log is None:
         log = _foreign_log(source, predictions, columns, options)
-    if options.inputs is not None or isinstance(log.kind, ReasonColumn):
+    if options.said.inputs is not None or isinstance(log.kind, ReasonColumn):
         log = _with_inputs(log)
     _refuse_marked(marked, "explanation", (*log.columns, *log.originals))
     log = replace(log, ids=tuple(marked), clusters=clusters, weights=weights)
@@ -236,7 +221,7 @@ def _foreign_log(
 ) -> AuditedLog:
     """Any other log, by the names and types of its columns, unless the caller says the kind."""
     features: tuple[str, ...] = ()
-    wanted, sparse = options.kind or ("reasons" if _reads_texts(options.discretizer) else None), False
+    wanted, sparse = options.said.kind or ("reasons" if _reads_texts(options.discretizer) else None), False
     source, columns, wanted, features, sparse = plain_columns(source, columns, wanted, options)
     if wanted == "codes":
         source, codes = code_columns(source, columns)
@@ -317,7 +302,7 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
     """The log with the columns of what its reasons are about, if the discretizer reads them."""
     options, own = log.options, (log.source.settings or {}).get("columns", ())
     if not isinstance(log.kind, ReasonColumn):
-        if options.inputs is not None:
+        if options.said.inputs is not None:
             raise BadInput(f"inputs are the texts that reasons in words are about; the log holds {log.kind.what}.")
         return log
     for step in steps(options.discretizer):
@@ -327,7 +312,7 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
                 "matched: read the log and call fs.consistency(fs.Reasons(texts), ...), or write the cluster of each "
                 "row as a column and audit it with kind='keys'."
             )
-    names = own[2:] if options.inputs is None and log.kind.written else options.inputs
+    names = own[2:] if options.said.inputs is None and log.kind.written else options.said.inputs
     inputs = () if not names else log.source.named(names, "inputs")
     odd = next((name for name in inputs if not log.source.table.schema()[name].is_string()), None)
     if odd is not None:
@@ -353,9 +338,8 @@ def _reads_texts(discretizer: Any) -> bool:
 
 def known_to_engines(discretizer: Any) -> bool:
     """Whether rows of a log can be discretized on their way into a DuckDB of our own."""
-    known = Floor | Truncate | Sign | Delta | DeltaSign | Modified
     return isinstance(discretizer, Discretizer) and all(
-        isinstance(step, known) or step.orders_features or _reads_texts(step) for step in steps(discretizer)
+        type(step).__module__.startswith("faithscope.") for step in steps(discretizer)
     )
 
 
@@ -366,11 +350,6 @@ def _refuse_unlike(discretizer: Any, log: AuditedLog) -> None:
         raise WrongType(
             f"{first!r} discretizes reasons in words; the log holds {kind.what}. Name a column of texts as the "
             "explanation, and pass kind='reasons'."
-        )
-    if not known_to_engines(discretizer):
-        raise WrongType(
-            f"{discretizer!r} is not known to engines: use Floor, Truncate, Sign, Rank, SignOfTop, TopFeatures, "
-            "ReasonCodes, Delta, DeltaSign or Modified, or discretize before you write the log."
         )
     if isinstance(first, Delta | DeltaSign | Modified):
         if not isinstance(kind, PairColumns):

@@ -7,7 +7,7 @@ missing value. What engines do not compare as it is meant is fetched once, each 
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -18,7 +18,6 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
-from faithscope.inputs.array_types import Floats
 from faithscope.runtime.memory import need
 from faithscope.tables.engine.answers import fetch, fetch_line, nan_as_null, numbers_of
 from faithscope.tables.engine.engines import Expression, call, clear_errors
@@ -39,23 +38,13 @@ _ADVICE = (
 )
 _SURELY = r'^(\{\s*"[^"]*"\s*:|\{\s*\}$|\[\s*-?[0-9.][0-9.eE+-]*\s*,)'  # begins like JSON, and like nothing else
 _NO_JSON = object()  # what a text holds that is no JSON
-_LARGE = "whole numbers of 2**53 or more"
-_FORMS: dict[type, str] = {
-    tuple: "objects",
-    list: "lists",
-    str: "texts",
-    bool: "true or false",
-    type(None): "null",
-    int: "numbers",
-    float: "numbers",
-    Decimal: "numbers",
-    object: "text that is no JSON",
-}
 
 
-def _form(value: Any) -> str:
-    """What a part of a value is."""
-    return _LARGE if type(value) is int and abs(value) >= _EXACT else _FORMS.get(type(value), "values")
+def _is_number(value: Any) -> bool:
+    """Whether a part of a value is a number that float64 holds, or a missing one."""
+    if type(value) is int:
+        return abs(value) < _EXACT
+    return value is None or type(value) in (float, Decimal)
 
 
 class PlainColumns(NamedTuple):
@@ -119,8 +108,7 @@ def plain_columns(
         kind = pa.int64() if wanted == "prototypes" and form == "numbers" else kind
         read, told = held.items, [f"explanations were read from JSON lists in column {column!r}"]
         if form == "objects":
-            read = [[name for name, value in item if value is not None or what != "structs"] for item in held.items]
-            told = [f"explanations were read from keys of {what or 'JSON objects'} in column {column!r}"]
+            raise BadInput(f"Column {column!r} holds {what or 'JSON objects'}: write lists of {wanted} in their place.")
         found = PlainColumns(source, columns, wanted or ("words" if form == "words" else "importances"))
     with clear_errors(f"Reading the explanations of column {column!r}"):
         values = pa.array(read, pa.list_(kind)) if isinstance(read, list) else read.cast(pa.list_(kind))
@@ -196,51 +184,43 @@ class _Held(NamedTuple):
     rows: list[int]
     values: list[Any]
 
-    def forms(self, parts: Callable[[Any], Iterable[Any]]) -> tuple[dict[str, int], dict[str, Any]]:
-        """In how many rows a part of a value is of each form, and the first such value."""
-        found, examples = Counter[str](), dict[str, Any]()
-        for item, n, value in zip(self.items, self.rows, self.values, strict=True):
-            for form in {_form(part) for part in parts(item)}:
-                found[form] += n
-                examples[form] = min(examples.get(form, value), value, key=_shortened)
-        return dict(found), examples
+    def rows_with(self, holds: Callable[[Any], bool]) -> int:
+        """In how many rows a value holds something."""
+        return sum(n for item, n in zip(self.items, self.rows, strict=True) if holds(item))
+
+    def refuse(self, wrong: Callable[[Any], bool], message: str) -> None:
+        """Raise a message that tells in how many rows a value is wrong, and gives an example."""
+        examples = [_shortened(value) for item, value in zip(self.items, self.values, strict=True) if wrong(item)]
+        if examples:
+            told = f"{several(self.rows_with(wrong), 'row', 'rows')}, such as {min(examples)}"
+            raise BadInput(f"Column {self.column!r} {message.format(told)}")
 
     def form(self, wanted: str | None) -> str:
         """What texts hold: objects, numbers, words or rules; keys if they are neither objects nor lists."""
-        found, examples = self.forms(lambda item: (item,))
-        holds = f"Column {self.column!r} holds"
-        nested = found.keys() & {"objects", "lists"}
-        if not nested:
-            example = examples.get(_FORMS[object], "")
-            if any(mark in example for mark in ",: "):  # whose order and spelling would tell texts apart
-                raise BadInput(
-                    f"Column {self.column!r} holds texts in braces or brackets that are no JSON, such as "
-                    f"{_shortened(example)}: {_ADVICE}"
-                )
+        kinds = {tuple: "objects", list: "lists"}
+        known = {kind: self.rows_with(lambda item, kind=kind: isinstance(item, kind)) for kind in kinds}  # type: ignore[misc]
+        if not any(known.values()):
+            marks = [mark in value for value in self.values for mark in ",: " if isinstance(value, str)]
+            # Texts whose order and spelling would tell them apart.
+            self.refuse(
+                lambda item: item is _NO_JSON and any(marks), f"holds texts that are no JSON in {{}}: {_ADVICE}"
+            )
             return "keys"
-        usual = max(nested, key=lambda form: (found[form], form))
-        self._refuse_others(found, examples, {usual}, f"{holds} JSON {usual}, but", _ADVICE)
-        if usual == "objects":
-            return usual
-        found, examples = self.forms(lambda item: item)
-        if found.keys() <= {"texts"}:
+        usual = max(known, key=known.__getitem__)
+        self.refuse(lambda item: type(item) is not usual, f"holds JSON {kinds[usual]}, but none in {{}}: {_ADVICE}")
+        if usual is tuple:
+            return "objects"
+        if all(isinstance(part, str) for item in self.items for part in item):
             return "words"
-        if found.keys() == {"lists"} and wanted in (None, "rules"):
+        if wanted in (None, "rules") and all(isinstance(part, list) for item in self.items for part in item):
             return "rules"
-        words = found.get("texts", 0) > found.get("numbers", 0)
-        advice = "write lists of numbers for importances, or of texts for words."
-        allowed = {"texts"} if words else {"numbers", "null"}
-        self._refuse_others(
-            found, examples, allowed, f"{holds} JSON lists of {'words' if words else 'numbers'}, but", advice
+        # Numbers and words in one list are neither.
+        self.refuse(
+            lambda item: not all(map(_is_number, item)),
+            "holds JSON lists of numbers, but others in {}: write lists of numbers for importances, or of texts for "
+            "words.",
         )
         return "numbers"
-
-    def _refuse_others(
-        self, found: dict[str, int], examples: dict[str, Any], allowed: set[str], begin: str, advice: str
-    ) -> None:
-        for form in sorted(found.keys() - allowed):
-            told = f"{form} in {several(found[form], 'row', 'rows')}, such as {_shortened(examples[form])}"
-            raise BadInput(f"{begin} {told}: {advice}")
 
     def features(self, what: str, options: AuditOptions) -> tuple[tuple[str, ...], Any, list[str]]:
         """The names of the features of objects, their numbers as Arrow lists, and notes.
@@ -251,26 +231,27 @@ class _Held(NamedTuple):
         """
         import pyarrow as pa
 
-        present, orders, twice = Counter[str](), dict[tuple[str, ...], None](), []
-        for item, n, value in zip(self.items, self.rows, self.values, strict=True):
+        present, orders = Counter[str](), dict[tuple[str, ...], None]()
+        for item, n in zip(self.items, self.rows, strict=True):
             names = tuple(name for name, _ in item)
             orders[names] = None
             for name in names:
                 present[name] += n
-            if len(set(names)) < len(names):  # readers disagree on which of them counts
-                twice.append((value, n))
-        if twice:
-            told, example = several(sum(n for _, n in twice), "row", "rows"), min(_shortened(v) for v, _ in twice)
-            raise BadInput(
-                f"Column {self.column!r} holds objects with a key twice in {told}, such as {example}: write every "
-                "feature once."
-            )
+        self.refuse(  # readers disagree on which of them counts
+            lambda item: len({name for name, _ in item}) < len(item),
+            "holds objects with a key twice in {}: write every feature once.",
+        )
+        self.refuse(
+            lambda item: not all(_is_number(value) for _, value in item),
+            "holds importances that are no numbers below 2**53 in {}: write numbers, leave a key out, which counts 0, "
+            "or pass kind='keys' to compare the texts as they stand.",
+        )
         if not present:
             raise BadInput(f"No row of column {self.column!r} names a feature: every object is empty.")
         if len(present) > _MOST_KEYS:
             raise BadInput(
                 f"Column {self.column!r} has more than {_MOST_KEYS:,} different keys, and each would be a feature: "
-                "pass kind='words' to compare the sets of keys alone, or write the log with fewer features."
+                "write the log with fewer features, or lists of the keys alone."
             )
         order = next(iter(orders)) if len(orders) == 1 else sorted(present)
         names = tuple(dict.fromkeys((*options.features, *order)))
@@ -289,47 +270,25 @@ class _Held(NamedTuple):
                 "rows write their features in different orders: they were put in the order of their names, which "
                 "decides between features of equal size"
             )
-        matrix = self._matrix(names)
-        return names, pa.FixedSizeListArray.from_arrays(matrix.ravel(), len(names)), notes
-
-    def _matrix(self, names: Sequence[str]) -> Floats:
-        """The numbers of objects, NaN for null and 0 for a key that an object does not have."""
         place, matrix = {name: j for j, name in enumerate(names)}, np.zeros((len(self.items), len(names)))
-        odd = set[int]()
         for row, item in enumerate(self.items):
-            for name, number in item:
-                form = _form(number)
-                if form == "numbers":
-                    matrix[row, place[name]] = float(number)
-                elif form == "null":
-                    matrix[row, place[name]] = np.nan
-                else:
-                    odd.add(place[name])
-        if odd:
-            name = names[min(odd)]
-            found, examples = self.forms(lambda item: (number for key, number in item if key == name))
-            begin = f"Importances are numbers; key {name!r} of column {self.column!r} holds"
-            advice = "write a number, leave the key out, which counts 0, or pass kind='keys' to compare the texts as "
-            self._refuse_others(found, examples, {"numbers", "null"}, begin, f"{advice}they stand.")
-        return matrix
+            for name, value in item:
+                matrix[row, place[name]] = np.nan if value is None else value
+        return names, pa.FixedSizeListArray.from_arrays(matrix.ravel(), len(names)), notes
 
 
 def list_width(source: LogSource, column: str) -> int:
     """How many numbers every list of a column holds."""
-    table = source.table.select(n=source.table[column].length())
-    table = table.filter(table["n"].notnull())
-    lines = fetch(table.group_by("n").aggregate(rows=table.count())).to_pylist()
-    widths = {int(line["n"]): int(line["rows"]) for line in lines}
-    if not any(widths):
+    lengths = source.table.select(n=source.table[column].length())
+    least, most = fetch_line(lengths.aggregate(low=lengths["n"].min(), high=lengths["n"].max())).values()
+    if not most:
         raise BadInput(f"Column {column!r} holds no list with a number in it: name another column.")
-    usual, *others = sorted(widths, key=lambda width: (-widths[width], -width))
-    if others:
-        other = min(others, key=lambda width: (-widths[width], width))
+    if least != most:
         raise BadInput(
-            f"Column {column!r} holds lists of {several(usual, 'number', 'numbers')} in {widths[usual]:,} rows, but of "
-            f"{other:,} in {widths[other]:,}: importances have one number for every feature, the same in every row."
+            f"Column {column!r} holds lists of {least:,} to {most:,} numbers: importances have one number for every "
+            "feature, the same in every row."
         )
-    return usual
+    return int(most)
 
 
 def code_columns(source: LogSource, columns: Sequence[str]) -> tuple[LogSource, CodeColumns]:

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Same
+from faithscope.agreements import Agreement
 from faithscope.discretizers import Discretizer, Original, Sign
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow import read_column
@@ -24,18 +24,14 @@ from faithscope.explanations.rule_text import parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.checks import check_word
 from faithscope.inputs.labels import to_weights
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.tables.engine.answers import NULLS, Column, Nulls, column, is_missing, nan_as_null
+from faithscope.tables.engine.answers import Column, Nulls, column, is_missing, nan_as_null
 from faithscope.tables.engine.engines import Expression, Table, as_number, literal
-from faithscope.tables.sources.source import LogSource, Names
-
-if TYPE_CHECKING:
-    from faithscope.tables.log.streams import Stream
+from faithscope.tables.sources.source import LogSource
 
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
-KEY = "k0"  # the column of keys of explanations that were discretized here
+KEY = "explanation, read"  # the column of keys of explanations that were read here
 WEIGHT = "weight"  # the column of weights, if rows do not count alike
 _WHOLE = 2.0**53  # beyond it every double is a whole number
 _NONE: Mapping[Any, Any] = MappingProxyType({})
@@ -45,32 +41,25 @@ KINDS = ("importances", "keys", "reasons", "codes", "rules", "words", "prototype
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """How a log is read and measured; `faithscope.audit` says what each of these is.
+    """How a log is read and measured; `faithscope.Log` and `faithscope.audit` say what each of these is.
 
-    `features` are those of the log that this one is compared with, in its order; empty for the log's own. `raw` reads
-    rows as they are, with all their inputs, to be discretized in memory.
+    `said` is the `Log`, which says what its columns mean. `features` are those of the log that this one is compared
+    with, in its order; empty for the log's own. `raw` reads rows as they are, with all their inputs, to be discretized
+    in memory.
     """
 
-    prediction: Names | None
-    explanation: Names | None
-    kind: str | None
+    said: Any
     discretizer: Discretizer
-    nulls: Nulls
-    id: Names | None
     confidence: float
     interval: str | None
-    agreement: Agreement = field(default_factory=Same)
-    clusters: str | None = None
-    weights: str | None = None
+    agreement: Agreement
+    nulls: Nulls = "error"
     features: tuple[str, ...] = ()
-    inputs: Names | None = None
     unseen: bool = False
     raw: bool = False
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        check_word(self.nulls, "nulls", NULLS)
-        check_word(self.kind, "kind", KINDS, optional=True)
 
 
 Values = Sequence[Any]  # Arrow columns of key values, one entry per explanation
@@ -284,6 +273,34 @@ SPELLED = RuleColumn | CodeColumns  # kinds of which several values of key colum
 Coarse = Kind | PackedNumbers | Numbered  # what key columns hold once explanations were discretized
 
 
+@dataclass(frozen=True, eq=False)
+class Keyed:
+    """Explanations that were read and discretized here, so that a column of keys stands for them.
+
+    Attributes
+    ----------
+    kind : Coarse
+        What the keys are.
+    before : AuditedLog
+        The log as it was.
+    sample : Sample, optional
+        The rows as they were, if all were read at once.
+    settled : Discretizer, optional
+        What discretized these, once it had learned from rows that are not measured.
+    looked : int
+        How many rows served to learn.
+    notes : tuple of str
+        Of the rows that are measured.
+    """
+
+    kind: Coarse
+    before: "AuditedLog"
+    sample: Any = None
+    settled: Any = None
+    looked: int = 0
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class AuditedLog:
     """What of a log is audited, and how.
@@ -308,8 +325,8 @@ class AuditedLog:
         How the explanation was read, if that is not plain.
     sparse : bool
         Whether a feature that an explanation does not name counts 0.
-    stream : Stream, optional
-        What discretizes the explanations here, if the engine does not.
+    keyed : Keyed, optional
+        What stands for the explanations, if they were read here and not by the engine.
     inputs : tuple of str
         The columns of the texts that reasons are about, if they are read.
     weightless : int
@@ -330,57 +347,55 @@ class AuditedLog:
     nan: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     sparse: bool = False
-    stream: "Stream | None" = None
+    keyed: Keyed | None = None
     inputs: tuple[str, ...] = ()
     weightless: int = 0
     largest: float = math.inf
 
     @property
+    def explained(self) -> tuple[str, ...]:
+        """The columns that explanations are made of, or that stand for them."""
+        written = getattr(self.kind, "written", "")
+        return (*self.columns, *self.originals, *([written] if written else []), KEY)
+
+    @property
     def used(self) -> tuple[str, ...]:
         """Every column that the measure reads, and in which a value may be missing: a missing code is none."""
-        columns = () if isinstance(self.kind, CodeColumns) else self.columns
-        return (*self.predictions, *columns, *self.originals, *self.inputs, *self.clusters, *self.weights)
+        read: tuple[str, ...] = ()
+        if self.keyed is None:
+            columns = () if isinstance(self.kind, CodeColumns) else self.columns
+            read = (*columns, *self.originals, *self.inputs)
+        return (*self.predictions, *read, *self.clusters, *self.weights)
 
     @property
     def others(self) -> tuple[str, ...]:
         """Every column that may be shown beside prediction and explanation, those that identify rows first."""
-        measured = (*self.predictions, *self.columns, *self.originals, getattr(self.kind, "written", ""))
+        measured = (*self.predictions, *self.explained)
         return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in measured)
 
-    def rows(
-        self,
-        used: Mapping[str, str] = _NONE,
-        shown: Mapping[str, Column] = _NONE,
-        among: Any = None,
-    ) -> "KeyedRows":
+    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, Column] = _NONE) -> "KeyedRows":
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
 
-        `among`, an Arrow table of keys, says which explanations are enough if they are discretized here. Rows of weight
-        0 count nowhere; if rows with missing values are dropped, those in which a used value is missing are left out.
+        Rows of weight 0 count nowhere; if rows with missing values are dropped, those in which a used value is missing
+        are left out.
         """
-        counted = (*self.predictions, *self.clusters, *self.weights, *used.values())
-        place: Mapping[Column, str] = _NONE  # what columns of the log are called, if not by their own name
-        if self.stream is None:
-            table = self._known(self.source.table, (*self.used, *used.values()))
-        else:
-            table, place = self.stream.table((*counted, *shown.values()), among)
-            table = self._known(table, [place[name] for name in counted])
+        table = self._known(self.source.table, (*self.used, *used.values()))
         if self.weights and not self.options.raw:
-            weight = table[place.get(self.weights[0], self.weights[0])]
+            weight = table[self.weights[0]]
             table = table.filter((weight != 0) | weight.isnull())
         numbers = self.options.agreement.of_numbers
         named = (
             {f"y{j}": name for j, name in enumerate(self.predictions)} if numbers else {"label": self.predictions[0]}
         )
-        beside = {short: self._value(table, name, place, numeric=numbers) for short, name in named.items()}
+        beside = {short: self._value(table, name, numeric=numbers) for short, name in named.items()}
         if self.clusters:
-            beside[CLUSTER] = self._value(table, self.clusters[0], place)
+            beside[CLUSTER] = self._value(table, self.clusters[0])
         if self.weights:
-            beside[WEIGHT] = self._value(table, self.weights[0], place, numeric=True)
-        beside |= {short: self._value(table, name, place) for short, name in used.items()}
-        beside |= {short: column(table, place.get(wanted, wanted)) for short, wanted in shown.items()}
-        if self.stream is not None:
-            return KeyedRows(table.select(**beside, **{KEY: table[KEY]}), self.stream.coarse_kind, (KEY,))
+            beside[WEIGHT] = self._value(table, self.weights[0], numeric=True)
+        beside |= {short: self._value(table, name) for short, name in used.items()}
+        beside |= {short: column(table, wanted) for short, wanted in shown.items()}
+        if self.keyed is not None:
+            return KeyedRows(table.select(**beside, k0=table[KEY]), self.keyed.kind, ("k0",))
         keys, kind, chosen = self._keys(table, whole=self.options.raw), self.kind, self.options.discretizer
         if isinstance(kind, NumberColumns) and not isinstance(chosen, Original):
             keys = {name: _coarsened(chosen, value, self.largest) for name, value in keys.items()}
@@ -414,10 +429,8 @@ class AuditedLog:
         names = (*written, *self.columns, *((*self.originals, *self.inputs) if whole else ()))
         return {f"k{j}": self._value(source, name, numeric=numeric) for j, name in enumerate(names)}
 
-    def _value(
-        self, source: Table, name: str, place: Mapping[Column, str] = _NONE, *, numeric: bool = False
-    ) -> Expression:
-        value = source[place.get(name, name)]
+    def _value(self, source: Table, name: str, *, numeric: bool = False) -> Expression:
+        value = source[name]
         value = nan_as_null(value) if name in self.nan and self.options.nulls == "key" else value
         if not numeric:
             return value
@@ -437,6 +450,11 @@ def _coarsened(discretizer: Any, value: Expression, largest: float) -> Expressio
     whole = (value * scale).abs() < literal(_WHOLE)  # else the floor, an integer in Ibis, may not hold it
     floor = ibis.ifelse(whole, value * scale, literal(0.0)).floor().cast("float64")
     return ibis.ifelse(whole, floor, value * scale) / scale + literal(0.0)
+
+
+def is_output(name: str) -> bool:
+    """Whether a column of rows is one of predicted numbers: y0 …"""
+    return name[0] == "y" and name[1:].isdigit()
 
 
 @dataclass(frozen=True)
@@ -467,7 +485,7 @@ class KeyedRows:
     @property
     def predicted(self) -> list[str]:
         """The columns of predicted numbers: y0 …"""
-        return [name for name in self.table.columns if name[0] == "y" and name[1:].isdigit()]
+        return list(filter(is_output, self.table.columns))
 
     def read(self, answer: Any) -> Explanations:
         """The explanations of an Arrow table that has the key columns."""

@@ -136,15 +136,16 @@ def _parts(address: str) -> SplitResult:
         parts.port, parts.hostname  # noqa: B018  # which are read when they are asked for
     except ValueError:
         raise BadInput(f"The address of the database cannot be read: {_LIKE}") from None
-    if parts.scheme != "duckdb" and (parts.netloc.count("@") > 1 or "@" in parts.path):
-        raise BadInput("The address of the database cannot be read: write @ and / of a password as %40 and %2F.")
     if parts.scheme not in ("postgres", "postgresql", "duckdb"):
         raise BadInput(
             f"An address begins with postgres:// or duckdb://, or is the word spark: {_LIKE} Open any other database "
             "with Ibis, and pass its table."
         )
-    if parts.scheme != "duckdb" and not (parts.netloc or parts.path.strip("/")):
-        raise BadInput(f"The address names no database: {_LIKE}")
+    if parts.scheme != "duckdb":
+        if parts.netloc.count("@") > 1 or "@" in parts.path:
+            raise BadInput("The address of the database cannot be read: write @ and / of a password as %40 and %2F.")
+        if not (parts.netloc or parts.path.strip("/")):
+            raise BadInput(f"The address names no database: {_LIKE}")
     return parts
 
 

@@ -13,7 +13,6 @@ from faithscope.tables.engine.engines import Connection, Table, without_password
 from faithscope.tables.sources.connections import kept
 
 _EXACT = 2**53  # beyond it two integers may share one float64
-_DIGITS = 19  # of the largest integer
 _BLOCK = 2**24  # bytes of CSV that are parsed at once; no record is longer
 MOST_DIGITS = 38  # of a decimal in an engine
 
@@ -22,58 +21,38 @@ def widened(tables: list[Table]) -> Table:
     """All rows of the tables; a column that a table does not have is missing in its rows.
 
     Every column is of a type that holds all its values exactly. Columns are in the order of the table with most of
-    them, then by name: the order of files says nothing.
+    them: the order of files says nothing.
     """
     import ibis
+    import pyarrow as pa
 
     if len(tables) == 1:
         return tables[0]
-    longest = max(tables, key=lambda table: (len(table.columns), table.columns)).columns
-    others = {name for table in tables for name in table.columns}.difference(longest)
-    types: dict[str, Any] = {}
-    for name in (*longest, *sorted(others)):
-        held = [table for table in tables if name in table.columns]
-        kinds = list(dict.fromkeys(table.schema()[name](nullable=True) for table in held))
-        kinds = [kind for kind in kinds if not kind.is_null()] or kinds
-        types[name] = kind = kinds[0] if len(kinds) == 1 else _wider(kinds)
-        if kind is None:
-            told = " and ".join(map(str, kinds))
-            raise BadInput(
-                f"Column {name!r} holds {told} in different files, which no type holds exactly: write it in one type."
-            )
-        for table in held if kind.is_floating() else ():
-            whole = table[name].type().is_int64() or table[name].type().is_uint64()
-            largest = fetch_line(table.aggregate(end=table[name].abs().max()))["end"] if whole else None
-            if largest is not None and largest > _EXACT:
+    tables = sorted(tables, key=lambda table: (-len(table.columns), table.columns))
+    try:
+        known = pa.unify_schemas([table.schema().to_pyarrow() for table in tables], promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as problem:
+        raise BadInput(f"Files of the log hold a column in types that no type holds exactly ({problem}).") from None
+    kinds = dict(ibis.Schema.from_pyarrow(known))
+    for table in tables:
+        for name, was in table.schema().items():
+            if was == kinds[name] or not kinds[name].is_floating():
+                continue
+            kinds[name] = ibis.dtype("float64")
+            largest = fetch_line(table.aggregate(end=table[name].abs().max()))["end"] if was.is_integer() else 0
+            if was.is_decimal() or (largest or 0) > _EXACT:
                 raise BadInput(
-                    f"Column {name!r} holds whole numbers beyond 2**53 in one file and fractions in another, which no "
-                    "type holds exactly: write it in one type."
+                    f"Column {name!r} holds decimals, or whole numbers beyond 2**53, in one file and floats in "
+                    "another, which no type holds exactly: write it in one type."
                 )
-    columns = [
-        {name: table[name].cast(kind) if name in table.columns else ibis.null(kind) for name, kind in types.items()}
-        for table in tables
-    ]
-    return ibis.union(*(table.select(**each) for table, each in zip(tables, columns, strict=True)))
 
+    def widest(table: Table) -> Table:
+        held = table.columns
+        return table.select(
+            **{name: table[name].cast(kind) if name in held else ibis.null(kind) for name, kind in kinds.items()}
+        )
 
-def _wider(kinds: Sequence[Any]) -> Any | None:
-    """A type that holds the values of all, if there is one; whole numbers beyond 2**53 are looked for elsewhere."""
-    import ibis.expr.datatypes as dt
-
-    if all(kind.is_integer() for kind in kinds):
-        signed = any(kind.is_signed_integer() for kind in kinds)
-        return dt.uint64 if not signed else None if any(kind.is_uint64() for kind in kinds) else dt.int64
-    if all(kind.is_floating() or kind.is_integer() for kind in kinds):
-        return dt.float64
-    if all(kind.is_decimal() or kind.is_integer() for kind in kinds):
-        parts = [(kind.precision - kind.scale, kind.scale) if kind.is_decimal() else (_DIGITS, 0) for kind in kinds]
-        scale = max(part[1] for part in parts)
-        digits = max(part[0] for part in parts) + scale
-        return dt.Decimal(digits, scale) if digits <= MOST_DIGITS else None
-    if all(kind.is_timestamp() or kind.is_date() for kind in kinds):
-        zones = {kind.timezone for kind in kinds if kind.is_timestamp()}
-        return dt.Timestamp(timezone=zones.pop()) if len(zones) == 1 else None
-    return None
+    return ibis.union(*map(widest, tables))
 
 
 _WHOLE = r"^[+-]?[0-9]{1,18}$"

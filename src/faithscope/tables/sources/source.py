@@ -166,11 +166,10 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
     if connect is None:
         with clear_errors("Starting DuckDB"):
             return replace(_from_files(shared(), paths), embedded=True)
-    connection, ours = connect_to(connect), is_embedded(connect)
-    files = ours or (connection.name == "pyspark" and (os.path.isdir(paths[0]) or suffix(paths[0]) in READERS))
-    if not files:
-        return _from_table(connection, paths[0])
-    return replace(_from_files(connection, paths), embedded=ours)
+    connection = connect_to(connect)
+    if is_embedded(connect):
+        return replace(_from_files(connection, paths), embedded=True)
+    return _from_table(connection, paths[0])
 
 
 def _from_files(connection: Connection, paths: list[str]) -> LogSource:
@@ -190,13 +189,11 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
     kind, *others = {READERS[suffix(file)] for file in files}
     if others:
         raise BadInput(f"The log mixes kinds of files ({', '.join(files[:3])}): pass files of one kind.")
-    if connection.name == "pyspark" and kind != "parquet":
-        raise BadInput("Spark reads logs as Parquet here: write the log as Parquet, or pass a table of your session.")
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     with clear_errors(f"Reading {name}"):
-        opened, engine = _stamps(files), engine_of(connection)
+        opened = _stamps(files)
         numbers: dict[str, str] = {}
-        taken = [file if file.startswith(_REMOTE) else engine.file_name(file) for file in files]
+        taken = [file if file.startswith(_REMOTE) else glob.escape(file) for file in files]
         schemas: list[Any] = [
             pq.read_schema(file) if kind == "parquet" and not file.startswith(_REMOTE) else None for file in files
         ]
@@ -210,8 +207,7 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
             groups: dict[Any, list[str]] = {}
             for schema, file in zip(schemas, taken, strict=True):
                 groups.setdefault(tuple((each.name, str(each.type)) for each in schema or ()), []).append(file)
-            tables = [engine.read_parquet(connection, group) for group in groups.values()]
-            table = tables[0] if len(tables) == 1 else widened(tables)
+            table = widened([connection.read_parquet(group) for group in groups.values()])
         said = {None if schema is None else (schema.metadata or {}).get(METADATA) for schema in schemas}
         settings = read_settings(schemas[0].empty_table()) if len(said) == 1 and None not in said else None
         return LogSource(_with_known_types(table), name, settings, numbers, files=opened)
@@ -222,13 +218,9 @@ def _matching(path: str) -> list[str]:
     if path.startswith(_REMOTE) or os.path.isfile(path):
         return [path]
     if os.path.isdir(path):
-        files, seen = [], {os.path.realpath(path)}
-        for place, folders, held in os.walk(path, followlinks=True):  # each folder once, whatever links lead to it
-            real = {
-                name: os.path.realpath(os.path.join(place, name)) for name in sorted(folders) if name[0] not in "_."
-            }
-            folders[:] = [name for name, folder in real.items() if folder not in seen]
-            seen.update(real.values())
+        files = []
+        for place, folders, held in os.walk(path):
+            folders[:] = [name for name in folders if name[0] not in "_."]
             files += [os.path.join(place, name) for name in held if name[0] not in "_." and suffix(name) in READERS]
     else:
         parts = path.split(os.sep)
