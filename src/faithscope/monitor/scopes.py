@@ -147,24 +147,24 @@ class Scopes:
     def sufficiency(self, patterns: Patterns, labels: Array, given: Ints, confidence: float) -> Estimate:
         """The sufficiency of so many rows of patterns with these labels."""
         row = np.repeat(np.arange(len(given)), given)
-        need(3 * len(row) * len(self), f"{len(row):,} rows by {len(self):,} scopes", "ask for limits alone")
-        sample = Sample(self.rules.take(patterns.own[row]), labels[row], patterns.inside[row])
-        return coverage_estimate(cover(sample, _Lying(self)), "sufficiency", confidence)
+        sample = Sample(self.rules.take(patterns.own[row]), labels[row], row)
+        return coverage_estimate(cover(sample, _Lying(self, patterns.inside)), "sufficiency", confidence)
 
 
 @dataclass(frozen=True, eq=False)
 class _Lying(Relation):
-    """A scope covers the rows that lie in it: rows are, for each scope, whether they do."""
+    """A scope covers the rows that lie in it: rows are the numbers of their patterns."""
 
     known: Scopes
+    inside: Bools
 
     @property
     def partitions(self) -> bool:
         return self.known.rules.partitions
 
     def cover(self, distinct: Any, explanations: Explanations, X: Any) -> Blocks:
-        inside = X[:, self.known.number(distinct)].T
-        return Blocks.of(lambda start, stop: inside[start:stop])
+        inside = self.inside[:, self.known.number(distinct)].T
+        return Blocks.of(lambda start, stop: inside[start:stop, X])
 
 
 def held_patterns(connection: Any, scopes: Scopes, high: Words, low: Words) -> Patterns:
