@@ -17,7 +17,7 @@ from scipy import stats
 
 from faithscope.monitor.pairing import Rows, pair, sides
 from faithscope.monitor.periods import distance
-from faithscope.monitor.scopes import RowPatterns, Scopes
+from faithscope.monitor.scopes import Patterns, Scopes
 from faithscope.monitor.sequential import Draws, changes, log_evidence, shares
 from ratios import simulate
 
@@ -99,7 +99,7 @@ class Watched:
         kind, own, label = self.drawn(days * trials * self.rows, rng)
         serves = None
         if self.inside is not None:
-            serves = Scopes(range(len(self.classes)), self.classes).serves(RowPatterns(None, self.inside))[kind]
+            serves = Scopes(range(len(self.classes)), self.classes).serves(Patterns(None, self.inside))[kind]
         cell, closing, scope = sides(np.ones(len(kind), np.int64), rng, serves)
         high = (own[cell] if serves is None else np.where(closing, scope, own[cell])).astype(np.uint64)
         place = cell // self.rows

@@ -177,7 +177,7 @@ def test_a_batch_that_does_not_fit_is_told_and_counts_once_as_soon_as_there_is_s
     with largest_file(path.stat().st_size // 10):
         message = refused(lambda: monitor.add(*rows, when="2026-01-02", batch="second"))
         assert "make space" in message
-        assert "keep state.duckdb.wal" in message
+        assert "keeping state.duckdb.wal" in message
         line = ["monitor", "report", "--state", str(path)]
         assert CliRunner().invoke(app, line).exit_code == 0  # whoever only reads is not held up
     monitor.add(*rows, when="2026-01-02", batch="second")

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.inputs.array_types import Ints
-from faithscope.monitor.adding import held_patterns
-from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.scopes import Scopes, held_patterns
 from faithscope.monitor.sequential import PARTS, Alarm, Draws, changes, lower_limit, mean_share, upper_limit
 from faithscope.monitor.store import WHOLE, fetched, registered
 from faithscope.rounding import down, up

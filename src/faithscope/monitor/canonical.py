@@ -96,32 +96,16 @@ def canonical_kind(explanations: Explanations) -> str:
     return explanations.kind
 
 
-def feature_names(explanations: Explanations) -> tuple[str, ...] | None:
+def feature_names(explanations: Explanations) -> list[str] | None:
     """The names of the features of importances, as a log has them in columns phi_…; None for others and without names.
 
     Examples
     --------
     >>> feature_names(Importances([[0.5, 0.1]], names=["phi_age", "phi_sex"]))
-    ('age', 'sex')
+    ['age', 'sex']
     """
     names = explanations.names if isinstance(explanations, Importances) and explanations.shape is None else None
-    return None if names is None else tuple(name.removeprefix("phi_") for name in names)
-
-
-def named_features(explanations: Explanations, place: int) -> tuple[str, ...]:
-    """The features of which an explanation speaks: those of its conditions, or those that a discretizer left.
-
-    Examples
-    --------
-    >>> named_features(Rules.parse(["age <= 37 and job == clerk"]), 0)
-    ('age', 'job')
-    """
-    if isinstance(explanations, Rules):
-        return tuple(dict.fromkeys(part.feature for part in explanations.distinct[explanations.codes[place]]))
-    if isinstance(explanations, Importances) and explanations.form and explanations.shape is None:
-        told = np.flatnonzero(explanations.values[place])
-        return tuple(explanations._label(int(feature)).removeprefix("phi_") for feature in told)
-    return ()
+    return None if names is None else [name.removeprefix("phi_") for name in names]
 
 
 def canonical(value: Any) -> str:

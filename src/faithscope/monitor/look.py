@@ -1,6 +1,7 @@
 """Look: one state of a store, read once: limits, alarms and days, for a page, JSON, Prometheus or a caller."""
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
@@ -9,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.counting.profile import Profile
 from faithscope.errors import UnknownName
 from faithscope.explanations.base import told_apart
-from faithscope.inputs.array_types import Array
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.hints import hint
-from faithscope.measures.estimate import Estimate
+from faithscope.measures.estimate import Estimate, estimate
 from faithscope.monitor.adding import origin
 from faithscope.monitor.beside import Beside, SharesBeside
 from faithscope.monitor.canonical import canonical
-from faithscope.monitor.estimates import estimates
 from faithscope.monitor.moments import to_date
-from faithscope.monitor.scopes import Scopes
+from faithscope.monitor.scopes import Patterns, Scopes, held_patterns
 from faithscope.monitor.sequential import Alarm, Draws, below_level, changes, lower_limit, upper_limit
 from faithscope.monitor.store import WHOLE, fetched, settings_of
 from faithscope.rounding import down, up
@@ -35,12 +36,6 @@ parts AS (SELECT sum(g) AS n FROM each GROUP BY batch, day)
 SELECT (SELECT sum(same) FROM alike), (SELECT sum(pairs) FROM alike), sum(n), sum(n * n) - sum(n) FROM parts
 """
 _FEWER, _FAR = 4.0, 0.95  # standard errors, and the share below which pairs are far fewer
-_IDS_AGAIN = """
-SELECT name, sum(times - 1)::BIGINT AS again, sum(times)::BIGINT AS looked
-FROM (SELECT name, word, count(*) AS times FROM ids GROUP BY ALL) GROUP BY name HAVING again > {many} * looked
-ORDER BY name LIMIT 1
-"""
-_MANY = 0.05  # the share of ids that came before above which rows are no independent draws
 _HEARD = """
 WITH latest AS (SELECT number, rows FROM batches WHERE last_day > (SELECT max(last_day) FROM batches) - 7)
 SELECT (SELECT sum(rows) FROM batches)::BIGINT, (SELECT sum(given) FROM cells)::BIGINT,
@@ -49,9 +44,21 @@ SELECT (SELECT sum(rows) FROM batches)::BIGINT, (SELECT sum(given) FROM cells)::
 """
 _FEW = 0.1  # the share of rows that count below which a change would hardly be seen
 _COME_BACK = (
-    'limits may miss the truth and "holds" is not said; {0}begin another state with clusters={1}, on the command line '
-    "--cluster"
+    "{:,} pairs of rows with the same explanation came in one batch, and of independent rows about {:,} would: the "
+    'same cases seem to come back in later batches, so that limits may miss the truth and "holds" is not said; add '
+    "each case once, or begin another state with clusters=, on the command line --cluster"
 )
+# Explanations with the same numbers of rows by label are merged in the database, and only those numbers come back.
+_KINDS = """
+WITH labelled AS (SELECT {keys} high, low, label, sum(given)::BIGINT AS given FROM {cells} GROUP BY ALL),
+explained AS (SELECT {keys} high, low, list_sort(list(given)) AS given FROM labelled GROUP BY ALL)
+SELECT {keys} given, count(*) AS times FROM explained GROUP BY ALL
+"""
+_LABELS = "SELECT {keys} label, sum(given)::BIGINT AS given FROM {cells} GROUP BY ALL"
+# In an order of their own, since that of an engine differs from run to run, and rounding of sums with it.
+_PATTERNS = """
+SELECT {keys} high, low, label, sum(given)::BIGINT AS given FROM {cells} GROUP BY ALL ORDER BY {keys} high, low, label
+"""
 
 
 @dataclass(frozen=True)
@@ -127,21 +134,6 @@ class Limits:
     __repr__ = __str__
 
 
-@dataclass(frozen=True)
-class DayLine:
-    """The measures of a day and group, by its own rows."""
-
-    day: date
-    group: Any
-    n: int
-    value: float
-    low: float
-    high: float
-    unverifiable: float
-    explanations: int
-    beside: float | None = None
-
-
 class Look:
     """What a state shows at one look: whatever is asked is read in one transaction, and once.
 
@@ -165,6 +157,7 @@ class Look:
         self.settings = settings_of(connection, where)
         self.by: list[str] = self.settings["by"]
         self.reference: int | None = self.settings.get("reference")
+        self.clustered = self.settings.get("clusters", "none") != "none"
         self.measure = "consistency" if scopes is None else "sufficiency"
         self.origin = origin(connection)  # the first day of the first batch, whatever comes later; None without rows
 
@@ -221,25 +214,29 @@ class Look:
         Given how often each explanation came, every two rows are as likely to be of one batch as any other two if rows
         are independent draws, and batches alike. Whoever comes back later, and not twice in a batch, makes them fewer.
         """
-        for name, again, looked in self.connection.execute(_IDS_AGAIN.format(many=_MANY)).fetchall():
-            told = f"{again:,} of {looked:,} ids in {name!r} came in an earlier batch too"
-            return f"{told}: the same cases come back, so that {_COME_BACK.format('', repr(name))}"
         ((*sums,),) = self.connection.execute(_TOGETHER).fetchall()
-        if (few := far_fewer(*(float(number or 0) for number in sums))) is None:
-            return ""
-        return (
-            "{:,} pairs of rows with the same explanation came in one batch, and of independent rows about {:,} would: "
-            "the same cases seem to come back in later batches, so that "
-        ).format(*few) + _COME_BACK.format("add each case once, or ", "")
+        few = far_fewer(*(float(number or 0) for number in sums))
+        return "" if few is None else _COME_BACK.format(*few)
+
+    @cached_property
+    def _sums(self) -> tuple[Ints, list[Array]]:
+        """The days, and what all rows and each group had on each: rows, openers, matched and agreeing ones."""
+        days, place = np.unique(self.pairs["day"], return_inverse=True)
+        shape = (len(self.codes), len(days))
+        cells = (self.pairs["grp"] - WHOLE) * len(days) + place
+        amounts = (self.pairs[name] for name in ("rows", "openers", "matched", "agreeing"))
+        return days, [np.bincount(cells, each, shape[0] * shape[1]).reshape(shape) for each in amounts]
+
+    @cached_property
+    def draws(self) -> dict[Any, Draws]:
+        """The draws of all rows (None) and of groups, on the same days."""
+        days, (_, *amounts) = self._sums
+        return {name: Draws.of_pairs(days, *(each[j] for each in amounts)) for j, name in enumerate(self.codes)}
 
     @cached_property
     def limits(self) -> dict[Any, Limits]:
         """Limits of all rows (None) and of groups, which hold for all groups together."""
-        places = np.array(list(self.codes.values())) + 1  # WHOLE is -1
-        n, openers, matched, agreeing = (
-            np.bincount(self.pairs["grp"] + 1, self.pairs[name], places.max() + 1)[places]
-            for name in ("rows", "openers", "matched", "agreeing")
-        )
+        n, openers, matched, agreeing = (each.sum(axis=1) for each in self._sums[1])
         error = (1 - self.confidence) / 2 * np.array(list(self.shares.values()))
         waiting = openers - matched
         lows = lower_limit(np.column_stack([openers - agreeing, agreeing]), error)
@@ -252,24 +249,9 @@ class Look:
                 self.at_least,
                 self.measure,
                 bool(self._come_back),
-                bool(self.settings.get("clusters")),
+                self.clustered,
             )
             for j, name in enumerate(self.codes)
-        }
-
-    def draws(self, since: int | None = None) -> dict[Any, Draws]:
-        """The draws of all rows (None) and of groups, on the same days; without those before a day."""
-        counted = np.ones(len(self.pairs["day"]), bool) if since is None else self.pairs["day"] >= since
-        pairs = {name: column[counted] for name, column in self.pairs.items()}
-        days, place = np.unique(pairs["day"], return_inverse=True)
-        cells, shape = (pairs["grp"] + 1) * len(days) + place, (len(self.codes), len(days))  # WHOLE is -1
-        openers, matched, agreeing = (
-            np.bincount(cells, pairs[name], shape[0] * shape[1]).reshape(shape)
-            for name in ("openers", "matched", "agreeing")
-        )
-        return {
-            name: Draws.of_pairs(days, openers[code + 1], matched[code + 1], agreeing[code + 1])
-            for name, code in self.codes.items()
         }
 
     @cached_property
@@ -279,8 +261,11 @@ class Look:
         All rows have half of the error and groups their shares of the other half; these are shared alike by what is
         asked: against a level, and of a reference against the same rows' own one and beside it.
         """
-        questions, told = (self.at_least is not None) + 2 * (self.reference is not None), {}
-        for name, draws in self.draws(self.origin).items() if questions else ():
+        questions, told = (self.at_least is not None) + 2 * (self.reference is not None), dict[Any, tuple[Alarm, ...]]()
+        if self.origin is None or not questions:
+            return told
+        for name, ever in self.draws.items():
+            draws = ever.take(ever.days >= self.origin)
             error = (1 - self.confidence) / questions / (2 if self.groups else 1) * self.shares[name]
             alarms = below_level(draws, self.at_least, error) if self.at_least else ()
             if self.reference is not None:
@@ -309,36 +294,56 @@ class Look:
     def single_look(self, group: Any = None) -> Estimate | None:
         """The measure of all rows ever, or of a group by its name; None if there are none."""
         code = self.codes[group]
-        cells = f"(SELECT * FROM cells{'' if code == WHOLE else f' WHERE grp = {code}'})"
-        return estimates(self.connection, cells, (), self.confidence, self.scopes).get(())
+        return self._estimates(f"(SELECT * FROM cells{'' if code == WHOLE else f' WHERE grp = {code}'})").get(())
 
     @cached_property
     def once(self) -> Estimate | None:
         """The measure of all rows ever; None if there are none."""
         return self.single_look()
 
-    def days(self, *, grouped: bool = True) -> list[DayLine]:
-        """The measures of every day, of all rows and then, if they are asked for, of each group, in order."""
-        found, names = dict[tuple[int, int], Estimate](), {code: name for name, code in self.codes.items()}
+    def days(self, *, grouped: bool = True) -> list[dict[str, Any]]:
+        """The measures of every day, of all rows and then, if they are asked for, of each group, in order.
+
+        With a reference `beside` is the agreement of the day's rows with it, None on its own days.
+        """
+        found, names = dict[tuple[int, ...], Estimate](), {code: name for name, code in self.codes.items()}
         for group in (WHOLE, "grp") if grouped and self.by else (WHOLE,):
-            cells = f"(SELECT day, {group} AS grp, high, low, label, given FROM cells)"
-            found |= estimates(self.connection, cells, ("day", "grp"), self.confidence, self.scopes)
+            found |= self._estimates(f"(SELECT day, {group} AS grp, high, low, label, given FROM cells)", "day", "grp")
         told = self._shares_beside
         beside = {} if told is None else {code: told.daily(code) for _, code in found}
-        return [
-            DayLine(
-                *(to_date(day), names[code], each.n, each.value, each.low, each.high, each.unverifiable),
-                each.distinct,
-                beside.get(code, {}).get(day),
-            )
-            for (day, code), each in sorted(found.items())
-        ]
+        lines = []
+        for (day, code), each in sorted(found.items()):
+            line: dict[str, Any] = {"day": to_date(day), "group": names[code]}
+            line |= {name: getattr(each, name) for name in ("n", "value", "low", "high", "unverifiable")}
+            line["explanations"] = each.distinct
+            lines.append(line if told is None else {**line, "beside": beside[code].get(day)})
+        return lines
+
+    def _estimates(self, cells: str, *keys: str) -> dict[tuple[int, ...], Estimate]:
+        """The measure for each combination of keys among cells, which are a query in parentheses."""
+        told, found = {"cells": cells, "keys": "".join(f"{key}, " for key in keys)}, {}
+        if self.scopes is not None:
+            rows = fetched(self.connection, _PATTERNS.format(**told))
+            patterns = held_patterns(self.connection, self.scopes, rows["high"], rows["low"])
+            for key, at in _by_key(rows, keys).items():
+                mine = Patterns(patterns.own[at], patterns.inside[at])
+                found[key] = self.scopes.sufficiency(mine, rows["label"][at], rows["given"][at], self.confidence)
+            return found
+        kinds, labels = (fetched(self.connection, query.format(**told)) for query in (_KINDS, _LABELS))
+        labelled = _by_key(labels, keys)
+        for key, at in _by_key(kinds, keys).items():
+            lists = kinds["given"][at].tolist()
+            which = np.repeat(np.arange(len(lists)), [*map(len, lists)])
+            given = np.concatenate(lists).astype(np.int64)
+            profile = Profile.of_groups(which, given, kinds["times"][at], labels["given"][labelled[key]])
+            found[key] = estimate(profile, confidence=self.confidence, interval=None)
+        return found
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know."""
         notes = [self._come_back] if self._come_back else []
-        if not self.settings.get("clusters"):
+        if not self.clustered:
             return tuple(notes)
         rows, heard, recent, new = (number or 0 for number in self.connection.execute(_HEARD).fetchall()[0])
         if new < _FEW * recent:
@@ -351,6 +356,14 @@ class Look:
             "came: limits and alarms speak of such rows"
         )
         return (once, *notes)
+
+
+def _by_key(rows: dict[str, Array], keys: Sequence[str]) -> dict[tuple[int, ...], Array]:
+    """The places of lines by the combination of their keys, in order."""
+    table = np.column_stack([*(rows[key] for key in keys), np.zeros(len(rows["given"]), np.int64)])
+    different, place = np.unique(table, axis=0, return_inverse=True)
+    parts = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
+    return {tuple(line[:-1]): part for line, part in zip(different.tolist(), parts, strict=False)}
 
 
 def group_shares(groups: Array, batches: Array) -> dict[int, float]:

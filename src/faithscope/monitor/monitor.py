@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import MAXYEAR
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -11,35 +10,27 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame
-from faithscope.inputs.checks import check_share, check_whole
+from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.frames import frame
+from faithscope.inputs.labels import to_labels
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.monitor.adding import Added, add_batch, replayed
-from faithscope.monitor.batch import (
-    Batch,
-    are_ids,
-    counted_batch,
-    first_ids,
-    fixed_discretizer,
-    group_names,
-    row_clusters,
-    row_groups,
-    to_sample,
-)
+from faithscope.monitor.adding import Added, Arrived, Batch, add_batch, fixed_discretizer, labels_alone, replayed
 from faithscope.monitor.beside import Beside
 from faithscope.monitor.log_batch import log_batch, remembered
 from faithscope.monitor.look import Limits, Look
 from faithscope.monitor.moments import refuse_times, to_days
 from faithscope.monitor.page import render, write
-from faithscope.monitor.scopes import Scopes, features_of
+from faithscope.monitor.scopes import Scopes, to_rules
 from faithscope.monitor.sequential import Alarm
 from faithscope.monitor.store import Store, readable_state
 from faithscope.monitor.telling import told_card, told_dict, told_lines
 from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
+from faithscope.sample import Sample
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import Shareable
 from faithscope.tables.logs import Log, LogColumns
@@ -109,32 +100,27 @@ class Monitor(Shareable):
         self.at_least = None if at_least is None else check_share(at_least, "at_least")
         check_confidence(confidence)
         self.confidence = confidence
-        said: dict[str, Any] = {"by": [] if by is None else group_names(by), "seed": check_whole(seed, "seed", 0)}
-        chosen = None if scopes is None else Scopes.of(scopes)
-        if chosen is not None:
-            said["scopes"] = chosen.written()
+        said: dict[str, Any] = {"by": _group_names(by), "seed": check_whole(seed, "seed", 0)}
         if reference is not None:
             said["reference"] = check_whole(reference, "reference, a number of days,", 1, MAXYEAR * 366)
+        if scopes is not None:
+            said["scopes"] = Scopes.of(scopes).written()
         self._use(Store(store, said))
-        for option, given, held in (
-            ("by", None if by is None else group_names(by), self.by),
-            ("reference", reference, self.reference),
-            ("scopes", chosen and chosen.places.keys(), self._scopes and self._scopes.places.keys()),
-        ):
-            if given is not None and given != held:
-                there = "with other" if held else "without"
+        for option in ("by", "reference", "scopes"):
+            given, held = said.get(option), self._settings.get(option)
+            if given and given != held:
+                there = f"with other {option}" if held else f"without {option}"
                 told = f" ({option}={held!r}, here {given!r})" if held and option != "scopes" else ""
                 raise BadInput(
-                    f"{self._store.name!r} was begun {there} {option}{told}: leave {option} away, or begin another "
-                    "state."
+                    f"{self._store.name!r} was begun {there}{told}: leave {option} away, or begin another state."
                 )
 
     def _use(self, store: Store) -> None:
-        self._store, settings = store, store.settings()
-        self.by: tuple[str, ...] = tuple(settings["by"])
-        self.reference: int | None = settings.get("reference")
+        self._store, self._settings = store, store.settings()
+        self.by: tuple[str, ...] = tuple(self._settings["by"])
+        self.reference: int | None = self._settings.get("reference")
         with readable_state(store.name):
-            self._scopes = Scopes.read(settings["scopes"]) if "scopes" in settings else None
+            self._scopes = Scopes.read(self._settings["scopes"]) if "scopes" in self._settings else None
 
     @in_memory(FEWER_ROWS)
     def add(
@@ -155,8 +141,7 @@ class Monitor(Shareable):
         ----------
         explanations, predictions, discretizer
             As for `consistency`; the same explainer and discretizer for all batches. With scopes, explanations are
-            rules, their texts, or importances, each for the scope of the features that it names. A `Log`, or the path
-            of one, in place of both is added by `add_log`.
+            rules or their texts. A `Log`, or the path of one, in place of both is added by `add_log`.
         X : array-like or table, n rows, optional
             The rows, with scopes alone: which of them they lie in.
         when : date, datetime, str or array-like (n,), optional
@@ -180,34 +165,51 @@ class Monitor(Shareable):
             for option in (option for option, value in said.items() if value is not None):
                 raise BadInput(f"The monitor got a Log and {option}=, which are columns of the log: leave it out.")
             return self.add_log(explanations, discretizer=discretizer, when=when, by=by, batch=batch)
-        chosen, name = fixed_discretizer(discretizer, self._scopes), _batch_name(batch)
-        sample = to_sample(self._scopes, explanations, predictions, X)
+        scopes, name = self._scopes, _batch_name(batch)
+        chosen = fixed_discretizer(discretizer, scopes)
+        if (scopes is None) != (X is None):
+            raise BadInput(
+                "X= tells which rows lie in scopes, and this monitor has none: leave X away, or begin one with scopes=."
+                if scopes is None
+                else "This monitor has scopes, and which rows lie in them depends on their features: pass X=."
+            )
+        with labels_alone():
+            sample = Sample.of(explanations if scopes is None else to_rules(explanations), predictions, X)
         of_groups = {f"by[{name!r}]": column for name, column in by.items()} if isinstance(by, Mapping) else {"by": by}
         handed = {"explanations": explanations, "predictions": predictions, "X": X, "clusters": clusters, **of_groups}
         notes = (*sample.notes, *same_rows(**handed, when=when))
-        members, member = row_groups(self.by, by, sample.n)
+        groups = self._groups(by, sample.n)
         if when is None:
-            read = self.by if self._scopes is None else (*self.by, *features_of(self._scopes))
-            unread = {
-                f"{word}[{name!r}]": frame_column(table, j)
-                for word, table in (("X", X), ("by", by))
-                if is_frame(table)
-                for j, name in enumerate(frame_names(table))
-                if name not in read
-            }
-            refuse_times(unread | {f"{name}.index": index_of(it) for name, it in handed.items()})
-        days = to_days(when, sample.n)
+            refuse_times({f"{name}.index": index_of(thing) for name, thing in handed.items()})
+        days, belong = to_days(when, sample.n), None if clusters is None else to_labels(clusters, "Clusters")
+        if belong is not None:
+            same_length(explanations=sample.n, clusters=len(belong))
         if not sample.n:
             raise BadInput("There are no rows to add: pass at least one.")
-        sample = sample if self._scopes is not None else sample.discretized(chosen)
-        labels, label = sample.numbered_labels
-        cells = {"day": days, "grp": member, "label": label, "given": np.ones_like(label)}
-        counted = counted_batch(sample.explanations, sample.X, cells, (labels, members), chosen, self._scopes, notes)
-        if clusters is not None:
-            return self._added(counted.clustered(*row_clusters(clusters, sample.n)), name)
-        indices = [index for thing in handed.values() if (index := index_of(thing)) is not None]
-        ids = {index.name: first_ids(index.tolist(), sample.n) for index in indices if are_ids(index.name)}
-        return self._added(replace(counted, ids=ids), name)
+        given = (sample if scopes is not None else sample.discretized(chosen)).explanations
+        rows = Arrived(given, sample.labels, days, groups, np.ones(sample.n, np.int64), belong, X, notes)
+        return self._added(Batch.of(rows, chosen, scopes), name)
+
+    def _groups(self, by: Any, rows: int) -> list[Array]:
+        """The columns that give groups, from what `add` was handed."""
+        if not self.by:
+            if by is not None:
+                raise BadInput("This monitor was begun without groups: begin another store with by='region'.")
+            return []
+        if by is None:
+            raise BadInput(f"This monitor has groups by {', '.join(self.by)}: pass by= with the group of each row.")
+        if is_frame(by):
+            by = {name: frame_column(by, j) for j, name in enumerate(frame_names(by))}
+        if not isinstance(by, Mapping):
+            if len(self.by) > 1:
+                raise WrongType(f"This monitor has groups by {', '.join(self.by)}: pass a mapping with these columns.")
+            by = {self.by[0]: by}
+        for name in (name for name in self.by if name not in by):
+            raise BadInput(f"by has no column {name!r}: pass one for each of {', '.join(self.by)}.")
+        columns = [to_labels(by[name], f"Groups by {name!r}") for name in self.by]
+        for column in columns:
+            same_length(explanations=rows, groups=len(column))
+        return columns
 
     @in_memory("add a part of the log at a time")
     def add_log(
@@ -252,7 +254,8 @@ class Monitor(Shareable):
         how = {"when": when, "by": by, "discretizer": discretizer}
         log, how, options = remembered(log, self._store.settings().get("log", {}), self._store.name, **how)
         counted = log_batch(log, names=self.by, scopes=self._scopes, **how)
-        return self._added(replace(counted, options=options), name)
+        counted.settled["log"] = options or None
+        return self._added(counted, name)
 
     def _added(self, batch: Batch, name: str | None) -> Added:
         added = add_batch(self._store, batch, name, self._scopes)
@@ -333,7 +336,7 @@ class Monitor(Shareable):
             lines = look.days()
         names = ["day", "group", "n", "value", "low", "high", "unverifiable", "explanations"]
         names += [] if self.reference is None else ["beside"]
-        return frame({name: [getattr(line, name) for line in lines] for name in names})
+        return frame({name: [line.get(name) for line in lines] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
@@ -377,6 +380,16 @@ class Monitor(Shareable):
             return "\n".join(told_lines(look))
 
     __repr__ = __str__
+
+
+def _group_names(by: Any) -> list[str]:
+    """The names of what gives groups."""
+    if by is None:
+        return []
+    names = [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else []
+    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise WrongType(f"by names what gives groups, such as 'region' or ['region', 'sex']; got {by!r}.")
+    return names
 
 
 def _batch_name(batch: Any) -> str | None:

@@ -13,7 +13,7 @@ from faithscope.measures.telling import number
 from faithscope.monitor.look import Look
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.periods import Changes, changes_since
-from faithscope.monitor.sequential import Draws, mean_share
+from faithscope.monitor.sequential import mean_share
 from faithscope.monitor.telling import beside_table, days_table, groups_table
 from faithscope.report.document import (
     Block,
@@ -39,11 +39,7 @@ _BESIDE = (
     "rows of the reference itself that are no closers, against the same closers."
 )
 _CHANGED = (
-    "Explanations whose rows agree otherwise than in the reference period; proven for a single look, corrected for all "
-    "explanations"
-)
-_BY_FEATURE = (
-    "What explanations that name a feature add to the change; explanations that name several features count for each."
+    "Explanations whose rows agree otherwise than in the reference period: a single look, to be read after an alarm"
 )
 _MEANING = {
     "consistency": "The probability that two rows with the same explanation get the same prediction. Rows are paired "
@@ -66,14 +62,13 @@ def write(look: Look, path: str | os.PathLike[str]) -> None:
 
 def render(look: Look) -> str:
     """The page, which needs nothing else."""
-    changed, draws = changes_since(look), look.draws()
-    days = draws[None].days
+    changed, days = changes_since(look), look.draws[None].days
     told: dict[tuple[str, str], list[Block]] = {
-        ("time", "Over time"): _time(look, draws[None]),
+        ("time", "Over time"): _time(look),
         ("alarms", "Alarms"): _alarms(look),
-        ("groups", "Groups"): _groups(look, draws),
+        ("groups", "Groups"): _groups(look),
         ("beside", "Beside the reference"): [table for table in [beside_table(look)] if table.rows],
-        ("changed", "What changed"): _changed(look, changed),
+        ("changed", "What changed"): _changed(changed),
         ("drift", "The explanations themselves"): [*map(Sentence, changed.drift)],
         ("reading", "How to read this"): _reading(look),
     }
@@ -111,8 +106,8 @@ def reference_end(look: Look) -> str | None:
     return None if look.reference is None or look.origin is None else str(to_date(look.origin + look.reference - 1))
 
 
-def _time(look: Look, draws: Draws) -> list[Block]:
-    if not len(draws):
+def _time(look: Look) -> list[Block]:
+    if not look.limits[None].n:
         return [missing("No rows were added yet.")]
     marks = [
         ("dotted", "pairs of one day that agree"),
@@ -125,49 +120,43 @@ def _time(look: Look, draws: Draws) -> list[Block]:
         marks += [("reference", "reference period")]
     if look.alarms:
         marks += [("alarming", "alarm"), ("since", "limits since the change")]
-    return [Key(marks), _chart(look, None, draws, 300), Group([days_table(look)], fold="The last days as a table")]
+    return [Key(marks), _chart(look, None, 300), Group([days_table(look)], fold="The last days as a table")]
 
 
 def _alarms(look: Look) -> list[Block]:
     found = []
     for name, alarm in ((name, alarm) for name, told in look.alarms.items() for alarm in told):
-        rises, (least, most) = alarm.direction == "rise", alarm.reference
-        was = f"at least {least:.3f} was promised" if alarm.promised else f"the reference was {_between(least, most)}"
-        text = f"Known on {alarm.day}. Since then {_between(alarm.low, alarm.high)}; {was}."
+        rises = alarm.direction == "rise"
         badge = f"{'↑' if rises else '↓'} {alarm.direction} since about {alarm.since}"
-        found.append(Finding("partly" if rises else "unfaithful", look.names[name], badge, text))
+        found.append(Finding("partly" if rises else "unfaithful", look.names[name], badge, f"{alarm}."))
     end = reference_end(look)
     unchanged = f" Nothing shows that {look.measure} has changed since {end}." if end else ""
     return [Findings(found) if found else Sentence(f"No alarm.{unchanged}")]
 
 
-def _groups(look: Look, draws: dict[Any, Draws]) -> list[Block]:
+def _groups(look: Look) -> list[Block]:
     if not look.groups:
         return []
-    charts = [Group([_chart(look, name, draws[name], 190)], title=look.names[name]) for name in look.groups]
+    charts = [Group([_chart(look, name, 190)], title=look.names[name]) for name in look.groups]
     return [groups_table(look), Group(charts, "pair")]
 
 
-def _changed(look: Look, changed: Changes) -> list[Block]:
-    blocks: list[Block] = [*map(Sentence, changed.sentences)]
-    if changed.explanations:
-        rows = tuple(
-            (
-                each.text,
-                each.labels,
-                "yes" if each.probability < 1 - look.confidence else "cannot tell",
-                Cell(f"{each.rows[0]:,} → {each.rows[1]:,}", each.rows[1]),
-                *map(number, each.agreement),
-                Cell(f"{each.part:+.4f}", each.part),
-            )
-            for each in changed.explanations
+def _changed(changed: Changes) -> list[Block]:
+    rows = tuple(
+        (
+            each.text,
+            each.labels,
+            Cell(f"{each.rows[0]:,.0f} → {each.rows[1]:,.0f}", each.rows[1]),
+            *map(number, each.agreement),
+            Cell(f"{each.part:+.4f}", each.part),
         )
-        columns = ("explanation", "predictions", "proven", "rows", "agreed", "agree now", "adds")
-        blocks += [Table(columns, rows, 3, _CHANGED)]
-    if changed.features:
-        parts = Facts([(name, f"{part:+.4f}") for name, part in changed.features])
-        blocks += [Group([Sentence(_BY_FEATURE), parts], title="By feature")]
-    return blocks
+        for each in changed.explanations
+    )
+    columns = ("explanation", "predictions", "rows", "agreed", "agree now", "adds")
+    return [
+        *([Sentence(changed.sentence)] * bool(changed.sentence)),
+        *([Table(columns, rows, 2, _CHANGED)] * bool(rows)),
+    ]
 
 
 def _reading(look: Look) -> list[Block]:
@@ -189,13 +178,9 @@ def _reading(look: Look) -> list[Block]:
     return [Facts(tuple(words.items()), "glossary"), *map(aside, notes), told]
 
 
-def _between(low: float, high: float) -> str:
-    return f"between {down(low)} and {up(high)}"
-
-
-def _chart(look: Look, name: Any, draws: Draws, height: int) -> Chart:
+def _chart(look: Look, name: Any, height: int) -> Chart:
     """All rows, or a group, over time: the agreement of each day's pairs, and what is known as of that day."""
-    error, told = (1 - look.confidence) * look.shares[name], look.alarms.get(name, ())
+    draws, told, error = look.draws[name], look.alarms.get(name, ()), (1 - look.confidence) * look.shares[name]
     days = [str(to_date(day)) for day in draws.days]
     value = [mean_share(np.minimum(*each)) for each in zip(draws.least, draws.most, strict=True)]  # of pairs alone
     ends = [column.tolist() for column in (*draws.limits(error), *draws.single_look(error))]

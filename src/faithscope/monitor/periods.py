@@ -1,178 +1,96 @@
 """Where a change comes from: explanations whose rows agree less than before, or other explanations than before."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple, Self
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from numpy.typing import ArrayLike
 
 from faithscope.explanations.base import readable
-from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.monitor.look import Look
 from faithscope.monitor.sequential import shares
 from faithscope.monitor.store import fetched, registered
 from faithscope.rounding import down, up
 
-_MOST, _MOST_LABELS = 20, 3  # explanations, or features, that are listed, and labels of each
-_MOST_PAIRED = 100_000  # rows of an explanation and period that are paired
+_MOST, _MOST_LABELS = 20, 3  # explanations that are listed, and labels of each
+_CELLS = """
+SELECT high, low, label::BIGINT AS label, coalesce(sum(given) FILTER (day < {end}), 0)::BIGINT AS before,
+    coalesce(sum(given) FILTER (day >= {end}), 0)::BIGINT AS after
+FROM {cells} WHERE day >= {begun} GROUP BY ALL ORDER BY high, low, label
+"""
+_BY_RULE = """
+(SELECT day, own::UBIGINT AS high, 0::UBIGINT AS low, label, given FROM cells JOIN patterns USING (high, low))
+"""
 
 
-@dataclass(frozen=True, eq=False)
 class TwoPeriods:
-    """Rows by explanation and label in two periods, before and after.
+    """Rows by explanation in two periods, before and after, and how often two of them agree.
 
-    Among rows whose explanations both periods can check, the change of agreement is `within`, the change within
-    explanations, plus `mix`, what comes of other shares of the same explanations.
+    Among rows whose explanations both periods can check, the change of agreement is the sum of `within`, the change
+    within each explanation, plus that of `mix`, what comes of other shares of the same explanations.
 
     Parameters
     ----------
-    explanations, labels
-        Floats from 0, one of each per cell.
-    rows
-        Shape (2, n_cells): rows before, rows after.
+    explanations
+        Whole numbers from 0, one per cell of an explanation and a label.
+    before, after
+        Rows of each cell.
+
+    Attributes
+    ----------
+    given, agreement : (2, distinct) array
+        Rows by explanation, and how often two different ones of them agree, 0 with fewer than two.
+    compared : (distinct,) array of bool
+        Explanations that both periods can check.
+    within, mix : (distinct,) array
+        What each explanation adds to the change: of its agreement, and of its share, each times the mean of the other.
 
     Examples
     --------
-    >>> periods = TwoPeriods.of([0, 0, 1, 1], [0, 1, 0, 1], before=[900, 0, 10, 90], after=[600, 300, 10, 90])
+    >>> periods = TwoPeriods([0, 0, 1, 1], before=[900, 0, 10, 90], after=[600, 300, 10, 90])
     >>> periods.agreement.round(2).tolist()
     [[1.0, 0.82], [0.56, 0.82]]
-    >>> round(periods.within, 3), round(periods.mix, 3)
-    (-0.4, 0.0)
-    >>> [periods.probability(place, seed=0) < 0.05 for place in (0, 1)]
-    [True, False]
+    >>> periods.within.round(3).tolist(), periods.mix.round(3).tolist()
+    ([-0.4, 0.0], [0.0, 0.0])
+    >>> periods.sentence().partition(": ")[2]
+    '0.400 less within explanations, 0.000 more since explanations have other shares.'
     """
 
-    explanations: Ints
-    labels: Ints
-    rows: Ints
-
-    @classmethod
-    def of(cls, explanations: ArrayLike, labels: ArrayLike, before: ArrayLike, after: ArrayLike) -> Self:
-        """Cells from arrays."""
-        return cls(*(np.asarray(column, np.int64) for column in (explanations, labels, [before, after])))
-
-    def _by_explanation(self, amounts: NDArray[np.generic]) -> Floats:
-        """Sums over the cells of each explanation, shape (2, distinct)."""
-        return np.stack([np.bincount(self.explanations, each) for each in amounts])
-
-    @cached_property
-    def given(self) -> Floats:
-        """Rows by explanation, shape (2, distinct)."""
-        return self._by_explanation(self.rows)
-
-    @cached_property
-    def agreement(self) -> Floats:
-        """How often two different rows of an explanation agree, shape (2, distinct); NaN with fewer than two rows."""
-        pairs, possible = self._by_explanation(self.rows * (self.rows - 1.0)), self.given * (self.given - 1)
-        return np.asarray(np.where(possible > 0, pairs / np.where(possible > 0, possible, 1), np.nan))
-
-    @cached_property
-    def compared(self) -> Bools:
-        """Explanations that both periods can check."""
-        return np.asarray((self.given > 1).all(axis=0))
-
-    @cached_property
-    def compared_shares(self) -> Floats:
-        """The share of each explanation among the rows whose explanations are compared, shape (2, distinct)."""
-        rows = self.given * self.compared
-        return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1))
-
-    @cached_property
-    def parts(self) -> Floats:
-        """What each explanation adds to `within`: its change of agreement times its share, the mean of both periods."""
-        changed = np.where(self.compared, self.agreement[1] - self.agreement[0], 0.0)
-        return np.asarray(changed * self.compared_shares.mean(axis=0))
-
-    @property
-    def within(self) -> float:
-        """The change of agreement within explanations."""
-        return float(self.parts.sum())
-
-    @property
-    def mix(self) -> float:
-        """The change of agreement that comes of other shares of the same explanations."""
-        agreement = np.where(self.compared, self.agreement, 0.0).mean(axis=0)
-        return float(agreement @ (self.compared_shares[1] - self.compared_shares[0]))
+    def __init__(self, explanations: ArrayLike, before: ArrayLike, after: ArrayLike) -> None:
+        rows = np.array([before, after], np.float64)
+        self.given, pairs = (
+            np.stack([np.bincount(np.asarray(explanations), each) for each in amounts])
+            for amounts in (rows, rows * (rows - 1))
+        )
+        self.agreement = pairs / np.maximum(self.given * (self.given - 1), 1)
+        self.compared = (self.given > 1).all(axis=0)
+        checked = self.given * self.compared
+        shares = checked / np.maximum(checked.sum(axis=1, keepdims=True), 1)
+        agreement = self.agreement * self.compared
+        self.within = np.diff(agreement, axis=0)[0] * shares.mean(axis=0)
+        self.mix = np.diff(shares, axis=0)[0] * agreement.mean(axis=0)
 
     @property
     def fresh(self) -> float:
         """The share of rows after whose explanations no row before had."""
         before, after = self.given
-        return float((after / max(after.sum(), 1))[before == 0].sum())
+        return float(after[before == 0].sum() / max(after.sum(), 1))
 
-    def probability(self, place: int, seed: int) -> float:
-        """How probable so large a change of an explanation's agreement is by chance, times the number compared.
-
-        Fisher's exact test of disjoint pairs of its rows, at random; 1 for what cannot be compared. For a single look.
-        """
-        rng, met, agreeing = np.random.default_rng([seed, place]), [], []
-        for rows in self.rows[:, self.explanations == place]:
-            some = rng.multivariate_hypergeometric(rows, min(int(rows.sum()), _MOST_PAIRED))
-            shuffled = rng.permutation(np.repeat(np.arange(len(some)), some))
-            pairs = shuffled[: len(shuffled) // 2 * 2].reshape(-1, 2)
-            met.append(len(pairs))
-            agreeing.append(np.count_nonzero(pairs[:, 0] == pairs[:, 1]))
-        if not self.compared[place]:
-            return 1.0
-        table = (sum(met), sum(agreeing), met[1])
-        tail = min(stats.hypergeom.cdf(agreeing[1], *table), stats.hypergeom.sf(agreeing[1] - 1, *table))
-        return float(min(1.0, 2 * tail * self.compared.sum()))
-
-    def feature_parts(self, features: Sequence[Sequence[str]]) -> dict[str, float]:
-        """For each feature, the sum of the parts of explanations that name it, the largest loss first; sums overlap."""
-        sums: dict[str, float] = {}
-        for named, part in zip(features, self.parts.tolist(), strict=True):
-            for name in dict.fromkeys(named):
-                sums[name] = sums.get(name, 0.0) + part
-        return dict(sorted(sums.items(), key=lambda item: item[1]))
-
-    def changed(
-        self, text: Callable[[int], str], labels: Sequence[str], seed: int = 0
-    ) -> tuple["ChangedExplanation", ...]:
-        """The explanations that add most to the change of agreement, losses first.
-
-        Each is told with the labels whose shares of its rows changed most.
-        """
-        told = []
-        for place in np.argsort(-np.abs(self.parts), kind="stable")[:_MOST].tolist():
-            cells = np.flatnonzero(self.explanations == place)
-            shares = (self.rows[:, cells] / np.maximum(self.given[:, [place]], 1)).T
-            order = np.argsort(-np.abs(shares[:, 1] - shares[:, 0]), kind="stable")[:_MOST_LABELS]
-            changes = [f"{labels[self.labels[cells[j]]]}: {shares[j, 0]:.0%} → {shares[j, 1]:.0%}" for j in order]
-            rows, agreement = self.given[:, place].astype(int).tolist(), self.agreement[:, place].tolist()
-            if part := float(self.parts[place]):
-                known = (part, self.probability(place, seed), ", ".join(changes))
-                told.append(ChangedExplanation(text(place), rows, agreement, *known))
-        return tuple(sorted(told, key=lambda each: each.part))
-
-    def sentences(self) -> tuple[str, ...]:
-        """By how much agreement changed, within explanations and since others are more frequent.
-
-        Examples
-        --------
-        >>> periods = TwoPeriods.of([0, 0, 1, 1], [0, 1, 0, 1], before=[900, 0, 10, 90], after=[600, 300, 10, 90])
-        >>> periods.sentences()[0].partition(": ")[2]
-        '0.400 less within explanations, 0.000 more since explanations have other shares.'
-        """
-        rows = self.given.sum(axis=1)
-        if not rows.all():
-            return ("One of the two periods has no rows, so nothing can be compared.",)
-        checked = self.given[1][self.compared].sum() / rows[1]
-        if not checked:
-            return ("No explanation has two rows in both periods, so agreement cannot be compared.",)
+    def sentence(self) -> str:
+        """By how much agreement changed, within explanations and since others are more frequent."""
+        if not self.compared.any():
+            return "No explanation has two rows in both periods, so agreement cannot be compared."
+        checked = self.given[1][self.compared].sum() / self.given[1].sum()
         total, within, mix = (
             f"{abs(amount):.3f} {'less' if round(amount, 3) < 0 else 'more'}"
-            for amount in (self.within + self.mix, self.within, self.mix)
+            for amount in (each.sum() for each in (self.within + self.mix, self.within, self.mix))
         )
         return (
             f"{checked:.1%} of the later rows have explanations that both periods can check. Among these rows two with "
             f"the same explanation agree {total} often than before: {within} within explanations, {mix} since "
-            "explanations have other shares.",
+            "explanations have other shares."
         )
 
 
@@ -180,11 +98,10 @@ class ChangedExplanation(NamedTuple):
     """An explanation whose rows agree less, or more, than before: rows and agreement before and after."""
 
     text: str
-    rows: Sequence[int]
+    labels: str
+    rows: Sequence[float]
     agreement: Sequence[float]
     part: float
-    probability: float
-    labels: str = ""
 
 
 class Distance(NamedTuple):
@@ -231,23 +148,11 @@ def distance(before: ArrayLike, after: ArrayLike, error: float, seed: int) -> Di
 
 
 class Changes(NamedTuple):
-    """What changed since the reference, in sentences, by explanation and by feature; and whether explanations drift."""
+    """What changed since the reference, in a sentence and by explanation; and whether explanations drift."""
 
-    sentences: tuple[str, ...] = ()
+    sentence: str = ""
     explanations: tuple[ChangedExplanation, ...] = ()
-    features: tuple[tuple[str, float], ...] = ()
     drift: tuple[str, ...] = ()
-
-
-_CELLS = """
-SELECT high, low, label::BIGINT AS label, coalesce(sum(given) FILTER (day < {end}), 0)::BIGINT AS before,
-    coalesce(sum(given) FILTER (day >= {end}), 0)::BIGINT AS after
-FROM {cells} WHERE day >= {begun} GROUP BY ALL ORDER BY high, low, label
-"""
-_BY_RULE = """
-(SELECT day, own::UBIGINT AS high, 0::UBIGINT AS low, label, given FROM cells JOIN patterns USING (high, low))
-"""
-_NAMED = "SELECT place, name, features FROM explained JOIN texts USING (high, low) WHERE name <> ''"
 
 
 def changes_since(look: Look) -> Changes:
@@ -261,22 +166,18 @@ def changes_since(look: Look) -> Changes:
     cells, end = "cells" if look.scopes is None else _BY_RULE, look.origin + look.reference
     told = fetched(look.connection, _CELLS.format(cells=cells, begun=look.origin, end=end))
     if not told["after"].sum():
-        return Changes(("There are no rows after the reference yet.",))
+        return Changes("There are no rows after the reference yet.")
     high, low = told["high"], told["low"]
     begins = np.append(True, (high[1:] != high[:-1]) | (low[1:] != low[:-1]))
-    periods = TwoPeriods.of(np.cumsum(begins) - 1, told["label"], told["before"], told["after"])
+    place = np.cumsum(begins) - 1
+    periods = TwoPeriods(place, told["before"], told["after"])
     batches, error = len(np.unique(look.pairs["batch"])), 1 - look.confidence
     before, after = periods.given
     apart = distance(before, after, error * float(shares(np.array([batches - 1]))[0]), seed=0)
-    changed, drifts = bool(look.alarms.get(None)), apart.low > 0
-    verdict = {
-        (False, False): f"Neither {look.measure} nor the explanations are shown to have changed.",
-        (False, True): f"The explanations drift; {look.measure} is not shown to have changed.",
-        (True, False): f"{look.measure.capitalize()} changed; the explanations are not shown to drift.",
-        (True, True): f"{look.measure.capitalize()} changed, and the explanations drift.",
-    }[changed, drifts]
+    measure = look.measure
+    drifts = "the explanations drift" if apart.low > 0 else "the explanations are not shown to drift"
     drift = (
-        verdict,
+        f"{measure.capitalize()} {'changed' if look.alarms.get(None) else 'is not shown to have changed'}; {drifts}.",
         f"{periods.fresh:.1%} of the later rows have explanations that the reference did not have. The distance "
         f"between the explanations of both periods (total variation) is between {down(apart.low)} and "
         f"{up(apart.high)}.",
@@ -285,16 +186,22 @@ def changes_since(look: Look) -> Changes:
         return Changes(drift=drift)
     high, low = high[begins], low[begins]
     with registered(look.connection, "explained", {"place": np.arange(len(high)), "high": high, "low": low}):
-        lines = look.connection.execute(_NAMED).fetchall()
-    texts = {place: text for place, text, _ in lines}
-    named = {place: json.loads(features) for place, _, features in lines}
+        lines = look.connection.execute("SELECT place, name FROM explained JOIN texts USING (high, low)").fetchall()
+    texts = dict(lines)
     query = "SELECT shown FROM names WHERE what = 'labels' ORDER BY code"
-    labels = [readable(json.loads(text)) for (text,) in look.connection.execute(query).fetchall()]
-    parts = periods.feature_parts([named.get(place, ()) for place in range(len(high))])
-    largest = sorted(parts.items(), key=lambda item: -abs(item[1]))[:_MOST]
-
-    def text(place: int) -> str:
-        return str(texts.get(place, f"explanation {high[place]:016x}, whose text was not kept"))
-
-    features = tuple((name, part) for name, part in sorted(largest, key=lambda item: item[1]) if part)
-    return Changes(periods.sentences(), periods.changed(text, labels), features, drift)
+    labels = [readable(json.loads(shown)) for (shown,) in look.connection.execute(query).fetchall()]
+    largest = np.argsort(-np.abs(periods.within), kind="stable")[:_MOST]
+    changed = []
+    for each in largest[np.argsort(periods.within[largest], kind="stable")].tolist():
+        if not periods.within[each]:
+            continue
+        given, agreement = periods.given[:, each], periods.agreement[:, each].tolist()
+        mine = np.flatnonzero(place == each)
+        parts = np.stack([told["before"][mine], told["after"][mine]]) / np.maximum(given[:, None], 1)
+        order = np.argsort(-np.abs(parts[1] - parts[0]), kind="stable")[:_MOST_LABELS]
+        moved = [f"{labels[told['label'][mine[j]]]}: {parts[0, j]:.0%} → {parts[1, j]:.0%}" for j in order]
+        text = texts.get(each, f"explanation {high[each]:016x}, whose text was not kept")
+        changed.append(
+            ChangedExplanation(text, ", ".join(moved), given.tolist(), agreement, float(periods.within[each]))
+        )
+    return Changes(periods.sentence(), tuple(changed), drift)

@@ -7,59 +7,42 @@ same scopes. Each row opens a pair of its own scope, or closes one of a scope th
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from faithscope.counting.coverage import cover
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.arrow import METADATA, from_arrow, to_arrow
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.condition import NOTHING, conjoin, joined_categories
-from faithscope.explanations.importances import Importances
-from faithscope.explanations.rule_text import parse_rule, write_rule
+from faithscope.explanations.rule_text import write_rule
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Bools, Ints
+from faithscope.inputs.array_types import Array, Bools, Ints
 from faithscope.inputs.grouping import group as group_rows
-from faithscope.monitor.canonical import Digests, meaning
-from faithscope.relations import Applies, Parts
+from faithscope.measures.covered import coverage_estimate
+from faithscope.measures.estimate import Estimate
+from faithscope.monitor.canonical import Digests, Words, meaning
+from faithscope.monitor.store import fetched, registered
+from faithscope.relations import Applies, Blocks, Parts, Relation
 from faithscope.runtime.memory import FEWER_ROWS, need
+from faithscope.sample import Sample
 
 MOST_SCOPES = 500
 
 
-@dataclass(frozen=True, eq=False)
-class RowPatterns:
-    """Different patterns: the scope that rows were given, and whether they lie in each scope.
-
-    Attributes
-    ----------
-    own : (p,) array
-    inside : (p, n_scopes) array of bool
-
-    Examples
-    --------
-    >>> patterns = RowPatterns(np.array([1]), np.array([[True, False, True]]))
-    >>> patterns.texts, RowPatterns.read([1], patterns.texts, 3).inside.tolist()
-    (['a0'], [[True, False, True]])
-    """
+class Patterns(NamedTuple):
+    """Different patterns: the scope that rows were given, (p,), and whether they lie in each scope, (p, n_scopes)."""
 
     own: Ints
     inside: Bools
 
-    @classmethod
-    def read(cls, own: Any, texts: list[str], scopes: int) -> "RowPatterns":
-        """From what a store holds."""
-        width = -(-scopes // 8)
-        packed = np.frombuffer(bytes.fromhex("".join(texts)), np.uint8).reshape(len(texts), width)
-        return cls(np.asarray(own, np.int64), np.unpackbits(packed, axis=1, count=scopes).astype(bool))
-
-    @property
-    def texts(self) -> list[str]:
-        """The scopes in which each lies, as bits."""
-        return [row.tobytes().hex() for row in np.packbits(self.inside, axis=1)]
-
     def digests(self) -> Digests:
         """What tells them apart in every process that has the same scopes."""
-        return Digests.of_texts(f"{own}:{text}" for own, text in zip(self.own.tolist(), self.texts, strict=True))
+        bits = np.packbits(self.inside, axis=1)
+        return Digests.of_texts(
+            f"{own}:{row.tobytes().hex()}" for own, row in zip(self.own.tolist(), bits, strict=True)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +69,10 @@ class Scopes:
         """From rules or their texts, each once and in an order that does not depend on theirs."""
         rules = to_rules(given, "scopes")
         rules = rules.take(rules.group()[1])
-        if not len(rules):
-            raise BadInput("scopes are the rules that were fixed beforehand; got none: pass at least one.")
-        if len(rules) > MOST_SCOPES:
+        if not 0 < len(rules) <= MOST_SCOPES:
             raise BadInput(
-                f"A monitor watches at most {MOST_SCOPES} scopes; got {len(rules):,}: pass fewer rules, and add the "
-                "rows that were given them."
+                f"scopes are 1 to {MOST_SCOPES} rules that were fixed beforehand; got {len(rules):,}: pass so many, "
+                "and add the rows that were given them."
             )
         rules = rules if rules.positional else rules._over(tuple(sorted(rules.features)), False)
         texts = [write_rule(rules.item(place)) for place in range(len(rules))]
@@ -100,22 +81,19 @@ class Scopes:
 
     def written(self) -> dict[str, Any]:
         """All of it as JSON holds it, the same for the same scopes."""
-        rules = self.rules
-        pairs = {
-            feature: [[int(code), text] for code, text in sorted(texts.items())]
-            for feature, texts in sorted(rules.categories.items())
-        }
-        texts = [write_rule(rules.item(place)) for place in range(len(rules))]
-        known = {"features": rules.features, "positional": rules.positional, "tree": rules.tree, "categories": pairs}
-        return {"rules": texts, **known, "classes": self.classes.tolist()}
+        table = to_arrow(self.rules)
+        about = {"settings": table.schema.metadata[METADATA].decode(), "classes": self.classes.tolist()}
+        return {"rules": table["rule"].to_pylist(), **about}
 
     @classmethod
     def read(cls, told: Mapping[str, Any]) -> "Scopes":
         """From what `written` gave."""
-        rules = Rules.from_conditions([parse_rule(rule) for rule in told["rules"]], told["features"])
-        categories = {feature: dict(pairs) for feature, pairs in told["categories"].items()}
-        known = {"tree": told["tree"], "positional": told["positional"], "categories": categories}
-        return cls(rules._with(**known), np.array(told["classes"], np.int64))
+        import pyarrow as pa
+
+        table = pa.table({"rule": told["rules"]}).replace_schema_metadata({METADATA: told["settings"].encode()})
+        rules = from_arrow(table)
+        assert isinstance(rules, Rules)
+        return cls(rules, np.array(told["classes"], np.int64))
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -141,29 +119,7 @@ class Scopes:
         assert isinstance(covers, Parts)
         return covers.whole(rows)
 
-    def alike(self, importances: Importances, X: Any) -> Rules:
-        """For each row, the scope of just the features that it names, in which it lies: bins are those of the scopes.
-
-        So rows are alike on every day by the bins with which the store began. As many features are named as scopes
-        speak of at most.
-        """
-        own = [_features(self.rules.conjunction(place)) for place in range(len(self))]
-        rough = importances.to_rules(X, max(1, *map(len, own)))
-        named = [_features(parts) for parts in rough.distinct]
-        same = np.array([[scope == features for scope in own] for features in named]).reshape(-1, len(own))
-        fits = same[rough.codes] & self.inside(rough, X, len(importances))
-        odd = np.flatnonzero(fits.sum(axis=1) != 1)
-        if len(odd):
-            row = int(odd[0])
-            features = " and ".join(map(repr, sorted(named[rough.codes[row]]))) or "no feature"
-            lies = "two scopes" if fits[row].any() else "no scope"
-            raise BadInput(
-                f"Row {row} names {features}, and lies in {lies} of just these: begin another state with "
-                "scopes=importances.to_rules(X_train, k, bins) of rows that name all that is named, such as with k=1."
-            )
-        return self.rules.take(fits.argmax(axis=1))
-
-    def patterns(self, explanations: Rules, X: Any) -> tuple[RowPatterns, Ints, Ints]:
+    def patterns(self, explanations: Rules, X: Any) -> tuple[Patterns, Ints, Ints]:
         """The patterns of rows, the number of each row's pattern, and a row of each pattern.
 
         Raises if a row lies in two scopes whose conditions exclude each other.
@@ -172,7 +128,7 @@ class Scopes:
         need(3 * rows * len(self), f"{rows:,} rows by {len(self):,} scopes", FEWER_ROWS)
         own, inside = self.number(explanations), self.inside(explanations, X, rows)
         codes, first = group_rows([own[:, None], np.packbits(inside, axis=1)])
-        patterns = RowPatterns(own[first], inside[first])
+        patterns = Patterns(own[first], inside[first])
         serves = self.serves(patterns)
         twice = patterns.inside & (serves[:, self.classes] != np.arange(len(self)))
         for place, scope in np.argwhere(twice)[:1].tolist():
@@ -183,20 +139,46 @@ class Scopes:
             )
         return patterns, codes, first
 
-    def serves(self, patterns: RowPatterns) -> Ints:
+    def serves(self, patterns: Patterns) -> Ints:
         """The scope of each class in which rows of a pattern lie, shape (p, n_classes); -1 if they lie in none."""
         lies = np.where(patterns.inside, np.arange(len(self)), -1)
         return np.stack([lies[:, self.classes == each].max(axis=1) for each in range(self.classes.max() + 1)], axis=1)
 
+    def sufficiency(self, patterns: Patterns, labels: Array, given: Ints, confidence: float) -> Estimate:
+        """The sufficiency of so many rows of patterns with these labels."""
+        row = np.repeat(np.arange(len(given)), given)
+        sample = Sample(self.rules.take(patterns.own[row]), labels[row], row)
+        return coverage_estimate(cover(sample, _Lying(self, patterns.inside)), "sufficiency", confidence)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lying(Relation):
+    """A scope covers the rows that lie in it: rows are the numbers of their patterns."""
+
+    known: Scopes
+    inside: Bools
+
+    @property
+    def partitions(self) -> bool:
+        return self.known.rules.partitions
+
+    def cover(self, distinct: Any, explanations: Explanations, X: Any) -> Blocks:
+        inside = self.inside[:, self.known.number(distinct)].T
+        return Blocks.of(lambda start, stop: inside[start:stop, X])
+
+
+def held_patterns(connection: Any, scopes: Scopes, high: Words, low: Words) -> Patterns:
+    """Of what patterns with these digests are, as a store has them."""
+    query = "SELECT own, inside FROM wanted JOIN patterns USING (high, low) ORDER BY place"
+    with registered(connection, "wanted", {"place": np.arange(len(high)), "high": high, "low": low}):
+        own, inside = fetched(connection, query).values()
+    return Patterns(np.asarray(own, np.int64), np.array(inside.tolist(), bool).reshape(-1, len(scopes)))
+
 
 def features_of(scopes: Scopes) -> list[str]:
     """The features that scopes speak of."""
-    return list(dict.fromkeys(feature for parts in scopes.rules.distinct for feature in _features(parts)))
-
-
-def _features(conditions: Any) -> dict[str, None]:
-    """The features that conditions speak of, in order."""
-    return dict.fromkeys(part.feature for part in conditions if part.position >= 0)
+    parts = (part for parts in scopes.rules.distinct for part in parts)
+    return list(dict.fromkeys(part.feature for part in parts if part.position >= 0))
 
 
 def to_rules(given: Any, what: str = "explanations") -> Rules:
@@ -204,9 +186,9 @@ def to_rules(given: Any, what: str = "explanations") -> Rules:
     if isinstance(given, Rules):
         return given
     if isinstance(given, Explanations):
-        advice = " such as importances.to_rules(X_train, k, bins)," if isinstance(given, Importances) else ""
         raise WrongType(
-            f"A monitor with scopes watches rules; these {what} are {given.kind}: pass fs.Rules,{advice} or texts."
+            f"A monitor with scopes watches rules; these {what} are {given.kind}: pass fs.Rules or texts, of "
+            "importances importances.to_rules(X, k, bins, X_train)."
         )
     if given is None or isinstance(given, str):
         raise WrongType(f"{what} are an fs.Rules, or a list of one text per rule; got {given!r}.")

@@ -14,12 +14,12 @@ from uuid import uuid4
 
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.inputs.array_types import Array
-from faithscope.runtime.files import to_path
+from faithscope.runtime.files import to_file
 from faithscope.runtime.forks import anew_in_children
 from faithscope.tables.sources.connections import private
 
 FORMAT = "faithscope monitor"
-VERSION = 3
+VERSION = 4
 WHOLE = -1  # the group that stands for all rows
 TABLES = {
     # What was settled when the store began, or with its first rows, as JSON.
@@ -30,23 +30,18 @@ TABLES = {
     # The rows that count, by explanation (128 bits) and label; the rest is made of them.
     "cells": "batch INTEGER, day INTEGER, grp INTEGER, high UBIGINT, low UBIGINT, label INTEGER, given BIGINT,"
     " cluster UBIGINT",
-    # How some explanations read, and the features that they name.
-    "texts": "high UBIGINT, low UBIGINT, name VARCHAR, features VARCHAR",
-    # With scopes cells are of patterns: the scope that rows were given, and the scopes they lie in, as bits.
-    "patterns": "high UBIGINT, low UBIGINT, own INTEGER, inside VARCHAR",
+    # How some explanations read.
+    "texts": "high UBIGINT, low UBIGINT, name VARCHAR",
+    # With scopes cells are of patterns: the scope that rows were given, and whether they lie in each of the scopes.
+    "patterns": "high UBIGINT, low UBIGINT, own INTEGER, inside BOOLEAN[]",
     # Rows that wait for a partner, and what each batch added, per day of openers and group.
     "waiting": "grp BIGINT, high UBIGINT, low UBIGINT, label BIGINT, day BIGINT, closing BOOLEAN",
     "pairs": "batch INTEGER, day INTEGER, grp INTEGER, rows BIGINT, openers BIGINT, matched BIGINT, agreeing BIGINT",
-    # Some ids of the rows of each batch, by which it is known who comes back.
-    "ids": "name VARCHAR, word UBIGINT, batch INTEGER",
 }
 
 _PATIENCE = 120.0  # seconds to wait for another process
 _PAUSE = 0.05
 _BUSY = ("Could not set lock", "used by another process")  # what DuckDB says on Linux and macOS, and on Windows
-_NOT_WRITTEN = ("Could not write", "Could not truncate", "No space left", "failed to commit", "Failed to commit")
-
-_OPTIONS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 _locks: dict[str, threading.RLock] = defaultdict(threading.RLock)  # of this process, by file
 anew_in_children(_locks.clear)
@@ -66,13 +61,14 @@ class Store:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, settings: Mapping[str, Any]) -> None:
-        self.path = None if path is None else _real(to_path(path))
+        self.path = None if path is None else to_file(path)
         self.name = "memory" if self.path is None else str(self.path)  # in messages
-        self._memory = connected(None) if self.path is None else None
+        begin = partial(_begin, settings=settings)
         if self.path is None:
-            _begin(self._memory, settings)
-        elif not self.path.exists():
-            _create_file(self.path, partial(_begin, settings=settings))
+            self._memory = connected(None)
+            begin(self._memory)
+        else:
+            _create_file(self.path, begin)
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[Any]:
@@ -106,8 +102,14 @@ class Store:
 
     def save(self, path: str | os.PathLike[str]) -> bool:
         """Write everything to a new file, wholly or not at all; False if there is a file already."""
+
+        def copy(target: Any) -> None:
+            for table in TABLES:
+                with registered(target, "held", source.sql(f"SELECT * FROM {table}").to_arrow_table()):
+                    target.execute(f"CREATE TABLE {table} AS SELECT * FROM held")
+
         with self.transaction() as source:
-            return _create_file(_real(to_path(path)), partial(_copy, source))
+            return _create_file(to_file(path), copy)
 
 
 @contextmanager
@@ -134,7 +136,8 @@ def connected(path: Path | None, *, write: bool = True) -> Any:
     """
     import duckdb
 
-    connection = duckdb.connect(path or ":memory:", read_only=not write, config={**private(), **_OPTIONS})
+    options = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    connection = duckdb.connect(path or ":memory:", read_only=not write, config={**private(), **options})
     # A view or a macro in a state that somebody made up may name any other file.
     connection.execute("SET enable_external_access = false")
     # A slow query would print a bar. In a notebook without ipywidgets it is off, and setting it is an error.
@@ -163,10 +166,11 @@ def registered(connection: Any, name: str, columns: Any) -> Iterator[None]:
             connection.unregister(name)
 
 
-def insert(connection: Any, table: str, columns: Any) -> None:
-    """Add lines to a table, whose columns these are in its order."""
+def insert(connection: Any, table: str, columns: Any, new_by: str = "") -> None:
+    """Add lines to a table, whose columns these are in its order; `new_by` are those by which only new ones are."""
+    new = f"ANTI JOIN {table} USING ({new_by})" if new_by else ""
     with registered(connection, "coming", columns):
-        connection.execute(f"INSERT INTO {table} SELECT * FROM coming")
+        connection.execute(f"INSERT INTO {table} SELECT * FROM coming {new}")
 
 
 def settle(connection: Any, told: Mapping[str, Any]) -> None:
@@ -186,19 +190,14 @@ def settings_of(connection: Any, name: str) -> dict[str, Any]:
     if FORMAT not in held.pop("format", ""):
         raise BadInput(f"{name!r} is a database of something else, not the state of a monitor: name another file.")
     with readable_state(name):
-        version = int(held["version"])
-        if version < VERSION:
+        if (version := int(held["version"])) != VERSION:
+            other = "an older" if version < VERSION else "a newer"
             raise BadInput(
-                f"{name!r} was written by an older faithscope (state version {version}; this one reads {VERSION}), "
-                "which kept other tables: begin another state, and add its logs once more."
-            )
-        if version > VERSION:
-            raise BadInput(
-                f"{name!r} was written by a newer faithscope (state version {version}; this one reads up to {VERSION}):"
-                " upgrade faithscope."
+                f"{name!r} was written by {other} faithscope (state version {version}; this one reads {VERSION}): use "
+                "that one, or begin another state and add its logs once more."
             )
         told = {setting: json.loads(value) for setting, value in held.items()}
-        return {**told, "by": [str(each) for each in told["by"]], "seed": int(told["seed"])}
+        return {**told, "by": list(told["by"]), "seed": int(told["seed"])}
 
 
 @contextmanager
@@ -217,35 +216,13 @@ def readable_state(name: str) -> Iterator[None]:
 
 def _begin(connection: Any, settings: Mapping[str, Any]) -> None:
     """Make the tables of a store that begins."""
-    with _whole(connection):
-        for name, columns in TABLES.items():
-            connection.execute(f"CREATE TABLE {name} ({columns})")
-        settle(connection, {"format": FORMAT, "version": VERSION, **settings})
-    _checkpoint(connection)
-
-
-def _copy(source: Any, target: Any) -> None:
-    """Copy everything to where nothing is."""
-    with _whole(target):
-        for table in TABLES:
-            with registered(target, "held", source.sql(f"SELECT * FROM {table}").to_arrow_table()):
-                target.execute(f"CREATE TABLE {table} AS SELECT * FROM held")
-    _checkpoint(target)
-
-
-def _real(path: Path) -> Path:
-    """The file behind links, whether it exists or not; raises if it can never exist."""
-    try:
-        with suppress(FileNotFoundError, NotADirectoryError):
-            path.stat()
-        return Path(os.path.realpath(path))
-    except (OSError, ValueError) as error:  # too long, or with a NUL in it
-        why = getattr(error, "strerror", None) or error
-        raise BadInput(f"{str(path)!r} cannot be the file of a state ({why}): choose another name.") from None
+    for name, columns in TABLES.items():
+        connection.execute(f"CREATE TABLE {name} ({columns})")
+    settle(connection, {"format": FORMAT, "version": VERSION, **settings})
 
 
 def _create_file(path: Path, fill: Callable[[Any], None]) -> bool:
-    """A new file under another name, then its own: whoever is killed here leaves no half of one, and the first wins.
+    """A new file under another name, then its own: whoever is killed here leaves no half of one.
 
     Returns
     -------
@@ -256,25 +233,23 @@ def _create_file(path: Path, fill: Callable[[Any], None]) -> bool:
 
     temporary = path.with_name(f".{uuid4().hex}.part")
     try:
+        if path.exists():
+            return False
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(connected(temporary)) as connection:
-            fill(connection)
+            with _whole(connection):
+                fill(connection)
+            _checkpoint(connection)
         try:
             os.link(temporary, path)
         except FileExistsError:
             return False
         except OSError:  # a file system without links: whoever makes the name first may fill it
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL))
-                os.replace(temporary, path)
-                return True
-            return False
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+            os.replace(temporary, path)
         return True
     except (OSError, duckdb.Error) as error:
-        why = getattr(error, "strerror", None) or " ".join(str(error).split()).rpartition('": ')[2]
-        raise BadInput(
-            f"{str(path)!r} cannot be written ({why}): make space, or choose another folder for the state."
-        ) from None
+        raise _failed(path, error) from None
     finally:
         for left in (temporary, temporary.with_name(f"{temporary.name}.wal")):
             with suppress(OSError):
@@ -305,16 +280,11 @@ def _patiently(path: Path, *, write: bool) -> Any:
 
 
 def _failed(path: Path, error: Exception) -> BadInput:
-    """What DuckDB could not do with a file, in a sentence."""
+    """What could not be done with a file, in a sentence; committed changes may be in a second one."""
     if isinstance(error, MemoryError):
         raise error
-    why = " ".join(str(error).split())
-    if not any(words in why for words in _NOT_WRITTEN):
-        advice = "restore a copy of it, or name another file"
-        return BadInput(f"{str(path)!r} cannot be read as the state of a monitor ({why[:160]}): {advice}.")
-    why = why.rpartition('": ')[2][:160]  # after the name of the file
-    beside = path.with_name(f"{path.name}.wal")  # in which committed changes wait until they are in the file
-    keep = f"keep {beside.name}, which belongs to it, " if beside.exists() else ""
+    why = getattr(error, "strerror", None) or " ".join(str(error).split()).rpartition('": ')[2][:160]
     return BadInput(
-        f"{str(path)!r} cannot be written ({why}): {keep}make space, then do this again; nothing counts twice."
+        f"{str(path)!r} cannot be read or written as the state of a monitor ({why}): make space if the disk is full, "
+        f"keeping {path.name}.wal if there is one, else restore a copy or name another file; nothing counts twice."
     )

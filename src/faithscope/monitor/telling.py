@@ -1,7 +1,6 @@
 """What a monitor tells at a look: as lines, as JSON, as tables of a card and of a page, and for Prometheus."""
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 from faithscope.explanations.base import several
@@ -44,20 +43,18 @@ def told_dict(look: Look) -> dict[str, Any]:
     names = {name: for_json(name) for name in look.codes}
     if len(set(map(json.dumps, names.values()))) < len(names):  # a date, and the same as text
         names = {**look.names, None: None}
+    days = []
+    for line in look.days():
+        group = names[line.pop("group")]
+        told = {} if group is None else {"in": group}
+        days.append({name: for_json(value) for name, value in (told | line).items() if value is not None})
     beside = [{"group": names[name], **told.to_dict()} for name, told in look.beside.items()]
-    days = [{"in": names[line.group], **asdict(line), "day": line.day.isoformat()} for line in look.days()]
-    for day in days:
-        dropped = {"group", *(name for name in ("in", "beside") if day[name] is None)}
-        for name in dropped:
-            del day[name]
     return {
         "limits": look.limits[None].to_dict(),
         "single_look": None if look.once is None else look.once.to_dict(),
         "groups": [{"group": names[name], **look.limits[name].to_dict()} for name in look.groups],
         "alarms": [
-            {"group": names[name], **asdict(alarm), "day": str(alarm.day), "since": str(alarm.since)}
-            for name, alarms in look.alarms.items()
-            for alarm in alarms
+            {"group": names[name], **for_json(vars(alarm))} for name, told in look.alarms.items() for alarm in told
         ],
         **({"beside": beside} if beside else {}),
         "days": days,
@@ -106,10 +103,15 @@ def beside_table(look: Look) -> Table:
 
 def days_table(look: Look) -> Table:
     """The last days, each by its own rows."""
-    lines = look.days(grouped=False)[: -RECENT - 1 : -1]
     rows = tuple(
-        (str(day.day), f"{day.n:,}", f"{day.value:.3f}", *_ends(day.low, day.high), f"{day.unverifiable:.1%}")
-        for day in lines
+        (
+            str(day["day"]),
+            f"{day['n']:,}",
+            number(day["value"]),
+            *_ends(day["low"], day["high"]),
+            f"{day['unverifiable']:.1%}",
+        )
+        for day in look.days(grouped=False)[: -RECENT - 1 : -1]
     )
     caption = f"The last {RECENT} days, each by its own rows, and as if it were the only look."
     return Table(("day", "rows", look.measure, "low", "high", "unverifiable"), rows, caption=caption)

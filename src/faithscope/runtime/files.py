@@ -26,7 +26,7 @@ def whole_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterat
     A file that replaces another keeps its mode. A new file that is private, since it holds rows of somebody's data,
     may be read by its owner alone.
     """
-    target = _target(path)
+    target = to_file(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and not target.is_file() and not target.is_dir():  # a device or a pipe
@@ -77,6 +77,15 @@ def to_path(path: str | os.PathLike[str]) -> Path:
     return Path(expanded(path))
 
 
+def to_file(path: str | os.PathLike[str]) -> Path:
+    """The file that a path leads to, links followed; raises if it can be none."""
+    target = to_path(path)
+    with suppress(ValueError):  # a NUL, or a lone surrogate
+        if target.name:
+            return Path(os.path.realpath(target))
+    raise BadInput(f"{os.fspath(path)!r} is not the path of a file: pass one, such as 'report.html'.")
+
+
 def to_folder(path: str | os.PathLike[str]) -> Path:
     """The folder that a caller means, whether it exists or not; raises if it can never exist."""
     folder = to_path(path)
@@ -88,12 +97,3 @@ def to_folder(path: str | os.PathLike[str]) -> Path:
         why = getattr(error, "strerror", None) or str(error)
         raise BadInput(f"{str(folder)!r} cannot be a folder ({why}): choose another.") from None
     return folder
-
-
-def _target(path: str | os.PathLike[str]) -> Path:
-    """The file that a path leads to, links followed."""
-    target = to_path(path)
-    with suppress(ValueError):  # a NUL, or a lone surrogate
-        if target.name:
-            return Path(os.path.realpath(target))
-    raise BadInput(f"{os.fspath(path)!r} is not the path of a file: pass one, such as 'report.html'.")
