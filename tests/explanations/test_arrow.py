@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput, TooLarge, WrongType
+from faithscope.explainers import TreePath
 from faithscope.explanations.arrow import from_arrow, read_settings, to_arrow
 from faithscope.explanations.keys import Plain, Records
 from faithscope.relations import says_where
@@ -51,7 +52,6 @@ KINDS = {
     "reasons with inputs": fs.Reasons(["a\x00b", "\ud800", "x"], ["in\nput", "\ud800", ""]),
     "templates": fs.Template(["yes"])(fs.Reasons(["yes, a dog", "no"], ["dog", "cat"])),
     "codes of reasons": fs.Codebook({"age": "old"})(fs.Reasons(["old", "x"])),
-    "quotes": fs.Reasons(["'dull'", "'plot'"], ["A dull plot.", "A plot!"]).to_highlights(),
     "words": Plain(["leaf 1", "", "né\n", "leaf 1"]),
     "lone surrogate": Plain(["\ud800", "a"]),
     "large integers": Plain([2**70, 3]),
@@ -117,7 +117,7 @@ def test_every_kind_survives_a_table_a_file_beside_other_columns_and_pickling(na
 
 def test_a_tree_stays_a_partition():
     X = default_rng(0).normal(size=(60, 3))
-    rules = fs.Rules.from_tree(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, X[:, 0] > X[:, 1]), X)
+    rules = TreePath(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, X[:, 0] > X[:, 1])).explain(X)
     again = from_arrow(to_arrow(rules))
     assert again.tree == rules.tree
     assert again.partitions

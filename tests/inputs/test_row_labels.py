@@ -23,7 +23,7 @@ ROWS = WHY.to_numpy()
 GROUPS = X["b"] > 0
 WEIGHTS = pd.Series(np.linspace(1, 2, N), index=X.index)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
-RULES = fs.Rules.from_tree(TREE, X)
+RULES = fs.explainers.TreePath(TREE).explain(X)
 
 
 def moved(thing):
