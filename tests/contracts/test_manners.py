@@ -1,4 +1,4 @@
-"""Manners of every explainer: a repr without rows, get_params, equality and a hash; no output shows training rows."""
+"""Manners of every explainer: a repr without rows, and get_params; no output shows training rows."""
 
 import inspect
 import json
@@ -183,21 +183,18 @@ ROWS_AND_MODELS |= {"tree", "table", "missing", "fitted_on", "metric", "eps"}  #
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_equal_settings_are_equal_explainers_and_every_setting_counts_in_equality_and_in_the_repr(name):
+def test_settings_are_given_back_and_every_setting_counts_in_the_repr(name):
     explainer = CASES[name]()[0]
     params, line = explainer.get_params(), repr(explainer)
     assert isinstance(explainer, Explainer)
     assert list(params) == list(inspect.signature(type(explainer)).parameters)
     again = type(explainer)(**params)
-    assert explainer == again != 5
-    assert len({explainer, again}) == 1
     assert repr(again) == line
     assert line.startswith(f"{name}(")
     assert "\n" not in line
     for setting in set(params) - ROWS_AND_MODELS:
         other = METHODS[name] if setting == "method" else OTHERS[setting]
         changed = type(explainer)(**{**params, setting: other})
-        assert changed != explainer, setting
         assert repr(changed) != line or setting == "algorithm"  # Shap shows what it chose, and here there is one choice
 
 

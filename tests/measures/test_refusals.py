@@ -64,7 +64,7 @@ REFUSED = {
         (lambda: fs.compare(LABELS, {"a": PHI}, PHI).agreement(), "at least two explainers; got 1"),
         (
             lambda: fs.consistency(range(1000), range(1000)),
-            "Predictions look like numbers, not labels: 1,000 different",
+            "Predictions look continuous: 1,000 different whole numbers",
         ),
         (
             lambda: fs.audit(pd.DataFrame({"y": range(1000), "why": 0}), prediction="y", explanation="why"),

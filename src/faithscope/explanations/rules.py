@@ -120,7 +120,7 @@ class Rules(Conjunctions):
         Parameters
         ----------
         texts : list of str, or of lists of str
-            Conditions are joined by ``and``, ``&``, ``,`` or ``;``. A list may hold lime's (text, weight) pairs.
+            Conditions are joined by ``and``, ``&``, ``,`` or ``;``.
         features : sequence of names, optional
             The names of the columns in order, as in `from_conditions`. They decide a text that could be read
             differently: a name may then hold anything, and the longest that fits is read.
