@@ -219,14 +219,9 @@ def test_a_choice_left_to_shap_is_shown_as_it_was_made_and_given_back_as_it_was_
     ],
     ids=["pandas", "NumPy", "polars", "Arrow", "lists", "missing", "objects"],
 )
-def test_training_rows_are_equal_by_their_values_and_shown_by_their_shape(rows):
-    explainer, same = (NearestNeighbors(pickle.loads(pickle.dumps(rows)), k=2) for _ in range(2))
-    assert explainer == same
-    assert hash(explainer) == hash(same)
+def test_training_rows_are_shown_by_their_shape(rows):
+    explainer = NearestNeighbors(pickle.loads(pickle.dumps(rows)), k=2)
     assert repr(explainer) == "NearestNeighbors(X_train=(120, 2), k=2, metric='euclidean')"
-    assert explainer != NearestNeighbors(rows, k=3)
-    assert explainer != NearestNeighbors(rows, k=2, metric="cityblock")
-    assert explainer != NearestNeighbors(rows[:50] if not hasattr(rows, "iloc") else rows.iloc[:50], k=2)
 
 
 def test_a_model_is_shown_by_its_name_since_its_own_repr_may_hold_rows():

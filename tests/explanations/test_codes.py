@@ -110,7 +110,7 @@ def test_columns_of_logs_that_hold_no_codes_are_refused():
     marks = pd.DataFrame({"R1": [0, 1] * 100, "R2": [1.0, 0.0, None, 1.0] * 50})
     refused(BadInput, "marks of the codes", audited, marks, ["R1", "R2"])
     decimals = pa.table({"c": [Decimal("1.5"), Decimal("2.0")] * 100, "decision": LABELS.tolist()})
-    refused(BadInput, "whole one", audited, decimals, "c")
+    refused(BadInput, "whole number", audited, decimals, "c")
     for log in (marks.assign(R2=[2, 1] * 100), marks.assign(R1=["0", "1"] * 100)):
         assert audited(log, ["R1", "R2"]).consistency.n == 200
 

@@ -222,7 +222,7 @@ def test_numbers_that_are_labels_are_not_mistaken_for_probabilities():
 @pytest.mark.parametrize("dtype", [int, np.uint16, float])
 def test_whole_numbers_that_nearly_all_differ_are_refused_with_a_way_out(dtype):
     prices = (np.arange(400) * 7 + 1000).astype(dtype)
-    with pytest.raises(BadInput, match="400 different ones in 400 rows, such as 1000") as refused:
+    with pytest.raises(BadInput, match="400 different whole numbers in 400 rows, such as 1000") as refused:
         fs.consistency(np.arange(400) // 4, prices)
     assert "np.digitize(predictions, edges)" in str(refused.value)
     assert "[str(code) for code in predictions]" in str(refused.value)

@@ -127,7 +127,7 @@ def test_repeated_labels_are_fine_in_the_same_order_and_never_aligned_by_label()
     labels = np.repeat(np.arange(N // 2), 2)
     why, y = WHY.set_axis(labels), Y.set_axis(labels)
     assert fs.consistency(why, y).notes == ()
-    with pytest.raises(BadInput, match="Labels repeat") as refused:
+    with pytest.raises(BadInput, match="pass them without labels") as refused:
         fs.consistency(why, moved(y))
     assert ".loc" not in str(refused.value)
 

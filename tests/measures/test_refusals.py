@@ -48,7 +48,7 @@ def plan(explanations, **how):
 REFUSED = {
     BadInput: [
         (lambda: agree({"a": PHI, "b": PHI[:9]}), "have 40 rows but explanations of b have 9"),
-        (lambda: agree({1: PHI, "1": PHI}), "Two explainers are called '1'"),
+        (lambda: agree({1: PHI, "1": PHI}), "Two explainers are called alike"),
         (lambda: agree(BOTH, k=0), r"k, the number of features"),
         (lambda: agree(BOTH, clusters=[1] * 40), "of one cluster"),
         (

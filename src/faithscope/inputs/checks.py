@@ -128,7 +128,7 @@ def text_names(explainers: Mapping[Any, Any]) -> dict[str, Any]:
     """The same explainers with their names as texts, each of which must be its own."""
     named = {str(name): explainer for name, explainer in explainers.items()}
     if len(named) < len(explainers):
-        raise BadInput(f"Two explainers have one name once names are texts, of {[*named]}: give each its own name.")
+        raise BadInput(f"Two explainers are called alike once names are texts, of {[*named]}: give each its own name.")
     return named
 
 

@@ -175,7 +175,8 @@ def refuse_numbers(values: Array, rows: Array, bins: str, *, part: bool = False)
         raise BadInput(
             f"Predictions look continuous: {len(odd):,} different {what} in {n:,} rows, such as {odd[0]}, and labels "
             f"agree only if they are equal: pass {'' if part else _NUMBERS}labels, such as the predicted class (of "
-            f"probabilities, probabilities.argmax(axis=1)), bins, {bins}, or codes of classes as texts."
+            f"probabilities, probabilities.argmax(axis=1)), bins, {bins}, or codes of classes as texts, "
+            "[str(code) for code in predictions]."
         )
 
 
