@@ -162,7 +162,7 @@ CALLS = by_error(
             (lambda: fs.Counterfactuals([[np.inf]], [[1.0]]), "Counterfactuals hold inf at row 0, column 0"),
             (
                 lambda: fs.Counterfactuals([[1.0], [np.nan]], [[1.0], [2.0]], metric="euclidean"),
-                "these rows miss 1 value: use metric='gower'",
+                "dates or missing values: use metric='gower'",
             ),
             (lambda: fs.sample_size("a", 0.1), "whole number of at least 1; got 'a'"),
             (lambda: _decoder().accuracy(["a"], ["x", "y"]), "1 rows but predictions have 2"),
