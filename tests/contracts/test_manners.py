@@ -1,4 +1,4 @@
-"""Manners of every explainer: a repr without rows, get_params, equality and a hash; no output shows training rows."""
+"""Manners of every explainer: a repr without rows, and get_params; no output shows training rows."""
 
 import inspect
 import json
@@ -183,21 +183,18 @@ ROWS_AND_MODELS |= {"tree", "table", "missing", "fitted_on", "metric", "eps"}  #
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_equal_settings_are_equal_explainers_and_every_setting_counts_in_equality_and_in_the_repr(name):
+def test_settings_are_given_back_and_every_setting_counts_in_the_repr(name):
     explainer = CASES[name]()[0]
     params, line = explainer.get_params(), repr(explainer)
     assert isinstance(explainer, Explainer)
     assert list(params) == list(inspect.signature(type(explainer)).parameters)
     again = type(explainer)(**params)
-    assert explainer == again != 5
-    assert len({explainer, again}) == 1
     assert repr(again) == line
     assert line.startswith(f"{name}(")
     assert "\n" not in line
     for setting in set(params) - ROWS_AND_MODELS:
         other = METHODS[name] if setting == "method" else OTHERS[setting]
         changed = type(explainer)(**{**params, setting: other})
-        assert changed != explainer, setting
         assert repr(changed) != line or setting == "algorithm"  # Shap shows what it chose, and here there is one choice
 
 
@@ -222,14 +219,9 @@ def test_a_choice_left_to_shap_is_shown_as_it_was_made_and_given_back_as_it_was_
     ],
     ids=["pandas", "NumPy", "polars", "Arrow", "lists", "missing", "objects"],
 )
-def test_training_rows_are_equal_by_their_values_and_shown_by_their_shape(rows):
-    explainer, same = (NearestNeighbors(pickle.loads(pickle.dumps(rows)), k=2) for _ in range(2))
-    assert explainer == same
-    assert hash(explainer) == hash(same)
+def test_training_rows_are_shown_by_their_shape(rows):
+    explainer = NearestNeighbors(pickle.loads(pickle.dumps(rows)), k=2)
     assert repr(explainer) == "NearestNeighbors(X_train=(120, 2), k=2, metric='euclidean')"
-    assert explainer != NearestNeighbors(rows, k=3)
-    assert explainer != NearestNeighbors(rows, k=2, metric="cityblock")
-    assert explainer != NearestNeighbors(rows[:50] if not hasattr(rows, "iloc") else rows.iloc[:50], k=2)
 
 
 def test_a_model_is_shown_by_its_name_since_its_own_repr_may_hold_rows():

@@ -117,7 +117,7 @@ def test_regions_of_images_are_measured_on_pooled_pixels():
     maps = maps * (pixels - 0.5) + np.where(maps == 1, 9, 0)
     refused(
         fs.errors.BadInput,
-        r"4 regions, and a row of X has 36 cells: pool the rows as well",
+        "which importances of 4 features speak of",
         fs.sufficiency,
         grid(fs.read(maps)),
         y,

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import faithscope as fs
 from faithscope.errors import BadInput, TooLarge, WrongType
+from faithscope.explainers import TreePath
 from faithscope.explanations.arrow import from_arrow, read_settings, to_arrow
 from faithscope.explanations.keys import Plain, Records
 from faithscope.relations import says_where
@@ -51,7 +52,6 @@ KINDS = {
     "reasons with inputs": fs.Reasons(["a\x00b", "\ud800", "x"], ["in\nput", "\ud800", ""]),
     "templates": fs.Template(["yes"])(fs.Reasons(["yes, a dog", "no"], ["dog", "cat"])),
     "codes of reasons": fs.Codebook({"age": "old"})(fs.Reasons(["old", "x"])),
-    "quotes": fs.Reasons(["'dull'", "'plot'"], ["A dull plot.", "A plot!"]).to_highlights(),
     "words": Plain(["leaf 1", "", "né\n", "leaf 1"]),
     "lone surrogate": Plain(["\ud800", "a"]),
     "large integers": Plain([2**70, 3]),
@@ -64,7 +64,6 @@ KINDS = {
     "moments": Plain(np.array(["2026-01-01T00:00:01.5", "2026-01-02"], "M8[us]")),
     "bytes": Plain([b"x", b"\xff"]),
     "decimals": Plain([Decimal("0.10"), Decimal("3.00")]),
-    "long decimals": Plain([Decimal("0.1"), Decimal("1e30"), Decimal("-1e-30")]),
     "spans": Plain([datetime.timedelta(1, 2, 3), datetime.timedelta(-1)]),
     "records": Records([["a", "b"], [1, 2], [0.5, 1.0], [("x", "y"), ()]], HOSTILE[:4]),
     "no records": Records([[], []], ["a", "b"]),
@@ -117,7 +116,7 @@ def test_every_kind_survives_a_table_a_file_beside_other_columns_and_pickling(na
 
 def test_a_tree_stays_a_partition():
     X = default_rng(0).normal(size=(60, 3))
-    rules = fs.Rules.from_tree(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, X[:, 0] > X[:, 1]), X)
+    rules = TreePath(DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, X[:, 0] > X[:, 1])).explain(X)
     again = from_arrow(to_arrow(rules))
     assert again.tree == rules.tree
     assert again.partitions
@@ -152,6 +151,7 @@ def test_what_cannot_be_stored_says_so():
     refused(WrongType, "nanoseconds", to_arrow, Plain([(moment, 1)]))
     assert from_arrow(to_arrow(Plain([moment]))).locate(Plain([moment])).tolist() == [0]
     refused(BadInput, "lone surrogate", to_arrow, fs.Highlights([{"\ud800"}]))
+    refused(WrongType, "type Decimal", to_arrow, Plain([Decimal("1e30"), Decimal("1e-30")]))
     refused(WrongType, "use a kind that faithscope defines", to_arrow, COUNTERFACTUALS.balls())
     measured = fs.Counterfactuals([[1.0]], [[0.0]], metric=lambda a, b: 0.0)
     refused(WrongType, "is a function", to_arrow, measured)
@@ -184,9 +184,8 @@ def test_rows_that_take_no_bytes_are_refused_before_they_are_unpacked():
     refused(TooLarge, "1,099,511,627,776 explanations", from_arrow, empty)
 
 
-@pytest.mark.parametrize("digits", ["1", "1" + "0" * 40], ids=["short", "long"])
-def test_equal_decimals_are_equal_in_a_table_however_they_were_written(digits):
-    written = to_arrow(Plain([Decimal(one) for one in ("0.3", "0.30", "3e-1", digits, "0", "-0.00", "0.31")]))
+def test_equal_decimals_are_equal_in_a_table_however_they_were_written():
+    written = to_arrow(Plain([Decimal(one) for one in ("0.3", "0.30", "3e-1", "1", "0", "-0.00", "0.31")]))
     column = written["explanation"].combine_chunks()
     assert column.dictionary_encode().indices.to_pylist() == [0, 0, 0, 1, 2, 2, 3]
     assert from_arrow(written).group()[0].tolist() == [0, 0, 0, 1, 2, 2, 3]

@@ -59,7 +59,7 @@ def test_whole_numbers_are_codes_however_a_table_writes_them():
 @pytest.mark.parametrize(
     ("codes", "error", "words"),
     [
-        *(([[code]], FaithscopeError, "code|Codes") for code in (1.5, True, b"x", 2.0**60, float("inf"))),
+        *(([[code]], FaithscopeError, "code|Codes") for code in (1.5, True, b"x", float("inf"))),
         (np.zeros((2, 2, 2)), FaithscopeError, "code|Codes"),
         ("R01", FaithscopeError, "code|Codes"),
         (["['R1', 'R2']", "['R2', 'R1']"], FaithscopeError, "row"),
@@ -67,7 +67,7 @@ def test_whole_numbers_are_codes_however_a_table_writes_them():
         (pd.DataFrame({"R1": [0, 1], "R2": [1, 0]}), BadInput, "marks of the codes"),
         (np.array([[0, 1], [1, 0]]), BadInput, "marks of the codes"),
         (pd.DataFrame({"a": [["R1"], ["R2"]], "b": ["x", "y"]}), WrongType, "row 0 has"),
-        (pa.table({"c": [Decimal("1.5"), Decimal("2.0")]}), BadInput, "whole one"),
+        (pa.table({"c": [Decimal("1.5"), Decimal("2.0")]}), WrongType, "whole number; row 0 has 1.5"),
         ([np.timedelta64(1, "D")], WrongType, "a whole number; row 0 has 1 days"),
     ],
 )
@@ -100,7 +100,7 @@ def test_columns_of_logs_that_hold_no_codes_are_refused():
     numbers = [[POOL.index(code) for code in row] for row in SETS]
     texts, numbers = (pd.DataFrame(padded(rows, empty)) for rows, empty in ((SETS, None), (numbers, np.nan)))
     halves = numbers.assign(code_0=[1.5, *numbers.code_0[1:]])
-    refused(BadInput, r"whole one; the log has 1\.5", audited, halves)
+    refused(WrongType, r"whole number; the log has 1\.5", audited, halves)
     dated = numbers.assign(decided=pd.Timestamp("2026-01-01"))
     refused(WrongType, "column 'decided' holds timestamp", audited, dated, ["code_0", "decided"])
     told = "If these columns hold codes.* pass kind='codes'"
@@ -110,7 +110,7 @@ def test_columns_of_logs_that_hold_no_codes_are_refused():
     marks = pd.DataFrame({"R1": [0, 1] * 100, "R2": [1.0, 0.0, None, 1.0] * 50})
     refused(BadInput, "marks of the codes", audited, marks, ["R1", "R2"])
     decimals = pa.table({"c": [Decimal("1.5"), Decimal("2.0")] * 100, "decision": LABELS.tolist()})
-    refused(BadInput, "whole one", audited, decimals, "c")
+    refused(BadInput, "whole number", audited, decimals, "c")
     for log in (marks.assign(R2=[2, 1] * 100), marks.assign(R1=["0", "1"] * 100)):
         assert audited(log, ["R1", "R2"]).consistency.n == 200
 

@@ -74,9 +74,9 @@ def test_they_are_joined_if_they_are_of_the_same_concepts():
         ([[1, 0]], ["a", "a"], "Two features are called 'a'"),
         ([[1, 0]], "ab", "must be a sequence of names; got the text 'ab'"),
         ([[1, 0]], 3, "must be a list; got 3"),
-        ([[1, 0.4]], ["a", "b"], "row 0, concept 'b' is 0.4"),
+        ([[1, 0.4]], ["a", "b"], "must be 0 or 1; got 0.4"),
         ([[1, np.nan]], ["a", "b"], "nan"),
-        (sparse.csr_array([[1, np.nan]]), ["a", "b"], "concept 'b' is nan"),
+        (sparse.csr_array([[1, np.nan]]), ["a", "b"], "must be 0 or 1; got nan"),
         ([["x", "y"]], ["a", "b"], "row 0"),
         (pd.DataFrame({"a": [1]}), ["b"], "no column 'b', which concepts of concepts need. There are 'a'"),
         (pd.DataFrame([[1, 1]], columns=["a", "a"]), None, "Two features are called 'a'"),
@@ -92,6 +92,6 @@ def test_annotations_that_do_not_fit_are_refused():
         ([[1, 0, 1], [1, 1, 1]], "Annotations must have one column for each of the 2 concepts"),
         (pd.DataFrame({"a": [1, 1], "c": [0, 1]}), "no column 'b', which annotations of concepts need"),
         (["a b", "a"], "Annotations"),
-        ([[1, 2], [1, 1]], "row 0, concept 'b' is 2"),
+        ([[1, 2], [1, 1]], "must be 0 or 1; got 2"),
     ):
         refused(BadInput, message, fs.sufficiency, concepts, [0, 1], X)

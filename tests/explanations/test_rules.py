@@ -17,6 +17,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from conditions import conditions
 from faithscope.errors import BadInput, Incompatible, WrongType
+from faithscope.explainers import TreePath
+from faithscope.explainers.tree import knows_missing
 from faithscope.explanations.arrow import from_arrow, to_arrow
 from faithscope.explanations.conditions.condition import NOTHING
 from faithscope.explanations.rules import Rules
@@ -318,7 +320,7 @@ def test_a_path_covers_exactly_the_rows_of_its_leaf(kind):
         hard = np.column_stack([rng.choice(np.concatenate([cuts[j], X[:, j]]), 3000) for j in range(3)])
         near, thresholds = np.concatenate(cuts)[:, None], splits.threshold
         assert ((near <= thresholds) != (near.astype(np.float32) <= thresholds)).any()  # so these would be wrong here
-        rules = Rules.from_tree(tree, X)
+        rules = TreePath(tree).explain(X)
         assert rules.partitions
         everywhere = np.concatenate([X, hard])
         leaves, first = np.unique(tree.apply(X), return_index=True)
@@ -330,11 +332,11 @@ def test_a_path_covers_exactly_the_rows_of_its_leaf(kind):
 def test_a_path_reads_aloud_with_the_names_the_tree_knows():
     X = pd.DataFrame({"education-num": [8.0, 9, 10, 11], "capital-gain": [0.0, 1, 0, 1]})
     tree = DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1, 1])
-    assert Rules.from_tree(tree, X).describe(0) == "education-num <= 9.5"
+    assert TreePath(tree).explain(X).describe(0) == "education-num <= 9.5"
     bare = DecisionTreeClassifier(random_state=0).fit(X.to_numpy(), [0, 0, 1, 1])
     for rows in (X.to_numpy(), X.to_numpy().tolist()):
-        assert Rules.from_tree(bare, rows).describe(0) == "x0 <= 9.5"
-    assert Rules.from_tree(DecisionTreeClassifier().fit(X, [0] * 4), X).describe(0) == "everything"
+        assert TreePath(bare).explain(rows).describe(0) == "x0 <= 9.5"
+    assert TreePath(DecisionTreeClassifier().fit(X, [0] * 4)).explain(X).describe(0) == "everything"
 
 
 def test_rules_of_one_tree_partition_and_those_of_two_do_not():
@@ -344,13 +346,12 @@ def test_rules_of_one_tree_partition_and_those_of_two_do_not():
         DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, labels)
         for depth, labels in ((None, y), (None, 1 - y), (2, y))
     )
-    a, b = Rules.from_tree(tree, X[:30]), Rules.from_tree(tree, X[30:])
+    a, b = TreePath(tree).explain(X[:30]), TreePath(tree).explain(X[30:])
     assert a.join(b).partitions
-    assert a.join(b).tree == a.tree == Rules.from_tree(other, X).tree  # the same splits, so the same parts
+    assert a.join(b).tree == a.tree == TreePath(other).explain(X).tree  # the same splits, so the same parts
     assert a.take([3, 4]).partitions
     written = Rules.from_conditions([[(0, "<=", 0)]], ["x0", "x1"])
-    holes = Rules.from_tree(tree, np.where(X > 1, math.nan, X))  # whose paths speak of missing values
-    for parts in (a.join(Rules.from_tree(another, X)), written, written.join(a), a.join(written), a.join(holes)):
+    for parts in (a.join(TreePath(another).explain(X)), written, written.join(a), a.join(written)):
         assert not parts.partitions
 
 
@@ -358,15 +359,14 @@ def test_bad_trees_and_rows_are_refused():
     X, y = np.array([[0.0], [1.0], [np.nan]]), [0, 1, 1]
     forest = RandomForestClassifier(n_estimators=2).fit(X, y)
     told = "needs a fitted scikit-learn decision tree; got RandomForestClassifier"
-    refused(WrongType, told, Rules.from_tree, forest, X)
-    refused(WrongType, "needs a fitted", Rules.from_tree, DecisionTreeClassifier(), X)
-    tree = DecisionTreeClassifier().fit(X, y)
-    refused(BadInput, "1 features but 2 names", Rules.from_tree, tree, X[:2], features=["a", "b"])
+    refused(WrongType, told, TreePath, forest)
+    refused(WrongType, "needs a fitted", TreePath, DecisionTreeClassifier())
+    refused(BadInput, "cannot predict these rows", TreePath(DecisionTreeClassifier().fit(X, y)).explain, [[1.0, 2.0]])
 
 
 def test_a_tree_that_splits_on_missing_alone_asks_for_present():
     tree = DecisionTreeClassifier().fit([[1.0], [2.0], [math.nan]], [0, 0, 1])
-    rules = Rules.from_tree(tree, [[1.0], [5.0], [math.nan]])
+    rules = TreePath(tree).explain([[1.0], [5.0], [math.nan]])
     assert [rules.describe(row) for row in (1, 2)] == ["x0 is present", "x0 is missing"]
 
 
@@ -387,13 +387,17 @@ def test_a_path_covers_exactly_the_rows_of_its_leaf_missing_ones_too(seed, split
     X, y = holey(seed, share=0.0 if clean else 0.3)
     tree = DecisionTreeClassifier(splitter=splitter, max_leaf_nodes=7, random_state=0).fit(X, y)
     asked = np.concatenate([X, holey(seed + 1)[0]])
-    leaves, rules = tree.apply(asked), Rules.from_tree(tree, asked)
+    asked = (
+        asked if knows_missing(tree.tree_) else asked[~np.isnan(asked).any(axis=1)]
+    )  # rows of others ask for missing
+    leaves, rules = tree.apply(asked), TreePath(tree).explain(asked)
     for row in range(len(asked)):
         assert mask(rules, asked, row) == (leaves == leaves[row]).tolist()
     assert from_arrow(to_arrow(rules)).distinct == rules.distinct
 
 
-def test_rules_from_bins_were_removed_and_what_to_do_is_said():
+def test_rules_of_trees_and_bins_were_removed_and_what_to_do_is_said():
+    refused(AttributeError, r"^Rules.from_tree was removed: .*TreePath\(tree\)", lambda: Rules.from_tree)
     refused(
         AttributeError,
         r"^Rules.from_bins was removed: write each bin as two conditions, Rules",

@@ -81,7 +81,7 @@ def test_unreadable_rationales_are_an_error_or_uncovered_and_then_unverifiable()
 
 
 def test_a_log_of_which_nothing_can_be_read_is_an_error_even_if_uncovered_rows_are_allowed():
-    refused(BadInput, "None is left to measure", fs.Reasons(["young", "old"]).to_rules, unreadable="uncovered")
+    refused(BadInput, "2 rationales of 2 cannot be read", fs.Reasons(["young", "old"]).to_rules, unreadable="uncovered")
     assert len(fs.Reasons([]).to_rules()) == 0
     for unreadable in ("drop", None, 3, ["error"]):
         told = "unreadable must be one of 'error', 'uncovered'"

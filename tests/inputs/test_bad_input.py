@@ -161,7 +161,7 @@ CALLS = by_error(
             (lambda: fs.Counterfactuals([[np.inf]], [[1.0]]), "Counterfactuals hold inf at row 0, column 0"),
             (
                 lambda: fs.Counterfactuals([[1.0], [np.nan]], [[1.0], [2.0]], metric="euclidean"),
-                "these rows miss 1 value: use metric='gower'",
+                "dates or missing values: use metric='gower'",
             ),
             (lambda: fs.sample_size("a", 0.1), "whole number of at least 1; got 'a'"),
             (lambda: _decoder().accuracy(["a"], ["x", "y"]), "1 rows but predictions have 2"),
@@ -224,7 +224,7 @@ def test_numbers_that_are_labels_are_not_mistaken_for_probabilities():
 @pytest.mark.parametrize("dtype", [int, np.uint16, float])
 def test_whole_numbers_that_nearly_all_differ_are_refused_with_a_way_out(dtype):
     prices = (np.arange(400) * 7 + 1000).astype(dtype)
-    with pytest.raises(BadInput, match="400 different ones in 400 rows, such as 1000") as refused:
+    with pytest.raises(BadInput, match="400 different whole numbers in 400 rows, such as 1000") as refused:
         fs.consistency(np.arange(400) // 4, prices)
     assert "np.digitize(predictions, edges)" in str(refused.value)
     assert "[str(code) for code in predictions]" in str(refused.value)

@@ -23,7 +23,7 @@ ROWS = WHY.to_numpy()
 GROUPS = X["b"] > 0
 WEIGHTS = pd.Series(np.linspace(1, 2, N), index=X.index)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
-RULES = fs.Rules.from_tree(TREE, X)
+RULES = fs.explainers.TreePath(TREE).explain(X)
 
 
 def moved(thing):
@@ -127,7 +127,7 @@ def test_repeated_labels_are_fine_in_the_same_order_and_never_aligned_by_label()
     labels = np.repeat(np.arange(N // 2), 2)
     why, y = WHY.set_axis(labels), Y.set_axis(labels)
     assert fs.consistency(why, y).notes == ()
-    with pytest.raises(BadInput, match="Labels repeat") as refused:
+    with pytest.raises(BadInput, match="pass them without labels") as refused:
         fs.consistency(why, moved(y))
     assert ".loc" not in str(refused.value)
 

@@ -44,7 +44,7 @@ def plan(explanations, **how):
 REFUSED = {
     BadInput: [
         (lambda: agree({"a": PHI, "b": PHI[:9]}), "have 40 rows but explanations of 'b' have 9"),
-        (lambda: agree({1: PHI, "1": PHI}), "Two explainers are called '1'"),
+        (lambda: agree({1: PHI, "1": PHI}), "Two explainers are called alike"),
         (lambda: agree(BOTH, k=0), r"k, the number of features"),
         (lambda: agree(BOTH, clusters=[1] * 40), "of one cluster"),
         (
@@ -60,7 +60,7 @@ REFUSED = {
         (lambda: fs.compare(LABELS, {"a": PHI}, PHI).agreement(), "at least two explainers; got 1"),
         (
             lambda: fs.consistency(range(1000), range(1000)),
-            "Predictions look like numbers, not labels: 1,000 different",
+            "Predictions look continuous: 1,000 different whole numbers",
         ),
         (
             lambda: fs.audit(pd.DataFrame({"y": range(1000), "why": 0}), prediction="y", explanation="why"),

@@ -25,7 +25,7 @@ def test_the_leaves_of_a_tree_are_watched_as_by_consistency():
 
     rng = default_rng(0)
     X, y = rng.random((800, 2)), rng.integers(0, 2, 800)
-    rules = fs.Rules.from_tree(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, y), X)
+    rules = fs.explainers.TreePath(DecisionTreeClassifier(max_leaf_nodes=12, random_state=0).fit(X, y)).explain(X)
     monitor = fs.Monitor(scopes=rules)
     monitor.add(rules, y, X=X, when="2026-01-01")
     assert Scopes.of(rules).classes.max() == 0

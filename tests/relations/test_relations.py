@@ -53,14 +53,14 @@ def test_what_is_no_distance_or_no_prototype_is_refused_in_a_sentence():
     refused(BadInput, "tau is a distance", fs.within, X, labels, 1 + 0j)
     refused(WrongType, "needs vectors of numbers", fs.within, ["a", "b", "c"], labels, 1.0)
     refused(BadInput, "metric='no such' could not be used", fs.within, X, labels, 1.0, metric="no such")
-    refused(BadInput, "computed between rows", fs.within, X, labels, 1.0, metric="precomputed")
+    refused(BadInput, "metric='precomputed' could not be used", fs.within, X, labels, 1.0, metric="precomputed")
     refused(BadInput, "3 rows but predictions have 2", fs.within, X, [0, 1], 1.0)
     refused(BadInput, "empty", fs.within_curve, X, labels, [])
     told = "Row 1 names prototype 5, but there are only 3 points"
     refused(BadInput, told, fs.Prototypes, [0, 5], points=X)
     refused(BadInput, "came as a mask", fs.Prototypes, np.array([[True, False]]))
     refused(WrongType, "one list of conditions per row", fs.Rules.from_conditions, 3)
-    told = "these rows have categories or dates: use metric='gower'"
+    told = "these rows have categories, dates or missing values: use metric='gower'"
     refused(BadInput, told, fs.Counterfactuals, [["a"]], [["b"]], metric="euclidean")
 
 

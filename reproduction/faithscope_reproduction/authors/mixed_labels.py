@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faithscope.explainers.shap.coalitions import MixtureAnswers
+from faithscope.explainers.shap.coalitions import once
 from faithscope_reproduction.models import Boosted
 
 Floats = NDArray[np.float64]
@@ -46,13 +46,8 @@ def by_leaves(model: Any, features: int) -> bool:
 def _by_asking(model: Any, rows: Floats, background: Floats, members: Masks) -> Floats:
     """Asks the model about each different mixture once."""
     mixtures = np.where(members[:, :, None, :], rows[:, None, None, :], background)
-    shape = rows.shape[1], 1
-    answers = MixtureAnswers(lambda asked: np.asarray(model.predict(asked), np.float64)[:, None], _differ, shape)
-    return np.asarray(answers(mixtures.reshape(-1, rows.shape[1])).reshape(mixtures.shape[:3]).mean(axis=2))
-
-
-def _differ(labels: Floats, others: Floats) -> Masks:
-    return np.asarray((labels != others).any(axis=1))
+    labels = once(lambda asked: np.asarray(model.predict(asked), np.float64))(mixtures.reshape(-1, rows.shape[1]))
+    return np.asarray(labels.reshape(mixtures.shape[:3]).mean(axis=2))
 
 
 def _by_leaves(model: Boosted, rows: Floats, background: Floats, members: Masks) -> Floats:

@@ -100,7 +100,7 @@ def discretize(explanations: Explanations, discretizer: Discretize | None) -> Ex
         )
     if isinstance(explanations, Importances) and isinstance(coarser, Importances):
         error = coarser.error or explanations.error
-        coarser = coarser._with(error=error, asked=explanations.asked, saved=explanations.saved)
+        coarser = coarser._with(error=error)
     if coarser.index is None and explanations.index is not None:
         coarser = coarser._with(index=explanations.index)
     return coarser

@@ -62,8 +62,7 @@ def evaluate(
     model : model, function or array-like
         Anything with ``predict``, a function from rows to labels, or the predictions themselves. A torch module, or a
         model with ``predict_proba`` alone, predicts the class with its highest output; a text classifier of Hugging
-        Face, the label with the highest score. If the model predicts several labels of 0 and 1 per row, all of them
-        together are its label.
+        Face, the label with the highest score.
     explainer : explainer, function or array-like
         Anything with ``explain``, a function from rows to explanations, or the explanations themselves. Explainers of
         shap, lime, anchor-exp, dice-ml, captum and InterpretML are taken as they are.

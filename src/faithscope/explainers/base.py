@@ -1,4 +1,4 @@
-"""The base of all explainers, as scikit-learn's estimators have one: repr, get_params, equality, progress, labels."""
+"""The base of all explainers, as scikit-learn's estimators have one: repr, get_params, progress, row labels."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
@@ -15,7 +15,6 @@ from faithscope.agreements import Agreement
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.rows import rows_of
-from faithscope.runtime.fingerprint import fingerprint
 from faithscope.runtime.progress import Watch
 
 Progress = Callable[[int, int], None]  # called with the number of rows done, and of all rows
@@ -25,21 +24,19 @@ _MOST = 12  # values of a list that are written out
 
 
 class Explainer:
-    """Base of all explainers: repr, `get_params`, equality and hash, from the arguments of the constructor.
+    """Base of all explainers: repr and `get_params`, from the arguments of the constructor.
 
     Explanations that `explain` gives have the row labels of the table; `progress` may be True as well as a function.
 
     Reports, logs and the command line show the repr of an explainer, and they must never show training rows. So the
     repr writes out plain values only: it shows rows by their shape and a model, whose own repr may hold rows, by its
-    name. Two explainers are equal if they have the same class and equal arguments.
+    name.
 
     Examples
     --------
     >>> from faithscope.explainers import NearestNeighbors
     >>> NearestNeighbors([[1.0, 2.0], [3.0, 4.0]], k=2)
     NearestNeighbors(X_train=(2, 2), k=2, metric='euclidean')
-    >>> NearestNeighbors([[1.0]]) == NearestNeighbors([[1.0]])
-    True
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -54,7 +51,7 @@ class Explainer:
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the constructor by name, as scikit-learn's estimators give them.
 
-        ``type(explainer)(**explainer.get_params())`` is an equal explainer.
+        ``type(explainer)(**explainer.get_params())`` gives the same explanations.
 
         Parameters
         ----------
@@ -65,15 +62,6 @@ class Explainer:
 
     def __repr__(self) -> str:
         return settings_line(self, self.get_params())
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self) or not isinstance(other, Explainer):
-            return NotImplemented
-        others = other.get_params()
-        return all(_alike(value, others[name]) for name, value in self.get_params().items())
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
 
 
 def blocks(
@@ -147,11 +135,3 @@ def _name(value: Any) -> str:
     name, owner = getattr(value, "__name__", type(value).__name__).strip("<>"), getattr(value, "__self__", None)
     bound = owner is not None and not isinstance(owner, type | ModuleType)
     return f"{type(owner).__name__}.{name}" if bound else name
-
-
-def _alike(a: Any, b: Any) -> bool:
-    """Whether two settings are one, or are made of the same."""
-    try:
-        return a is b or fingerprint(a) == fingerprint(b)
-    except WrongType:  # one that cannot be told from others
-        return False

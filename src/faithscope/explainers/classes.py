@@ -1,6 +1,5 @@
 """The classes that are explained, and the names of features when there are several."""
 
-import warnings
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -11,11 +10,6 @@ from faithscope.errors import BadInput
 from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.models import Model
-
-PREDICTED = (
-    "class_index='predicted' explains a different class from row to row, so equal vectors may speak of different "
-    "classes and consistency drops for that reason alone: choose one class, or None."
-)
 
 
 def chosen_classes(class_index: int | str | None, classes: int) -> list[int] | None:
@@ -30,17 +24,6 @@ def chosen_classes(class_index: int | str | None, classes: int) -> list[int] | N
             f"got {class_index!r}."
         )
     return [int(class_index)]
-
-
-def warn_if_predicted(class_index: int | str | None, stacklevel: int = 4) -> bool:
-    """Whether the predicted class is explained; if so, warn that equal vectors may speak of different classes.
-
-    Whoever calls `explain` is warned, which calls this by way of what shows progress.
-    """
-    predicted = isinstance(class_index, str) and class_index == "predicted"
-    if predicted:
-        warnings.warn(PREDICTED, stacklevel=stacklevel)
-    return predicted
 
 
 def label_of(model: Any, class_index: int | str | None) -> str | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, MissingExtra, WrongType
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
+from faithscope.explainers.classes import chosen_classes, of_classes
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.checks import check_flag, check_whole, check_word
@@ -95,7 +95,6 @@ class Gradient(Explainer):
         progress : bool or callable, optional
             True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
         """
-        warn_if_predicted(self.class_index)
         module = _Double(self.module)
         rows, names = module.read(X)
         start = np.zeros(rows.shape[1]) if self.baseline is None else self.baseline.astype(np.float64)

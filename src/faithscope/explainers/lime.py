@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
+from faithscope.explainers.classes import chosen_classes, of_classes
 from faithscope.explainers.ranges import bins_of, edges_of
 from faithscope.explainers.space import Categories, Dates, Numbers, Space
 from faithscope.explanations.importances import Importances
@@ -146,7 +146,6 @@ class Lime(Explainer):
         progress : bool or callable, optional
             True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
         """
-        warn_if_predicted(self.class_index)
         rows, table = self.table.read(X)
         # Of no rows, a known row shows how many classes there are.
         values = self._vectors(rows, table, progress) if len(rows) else self._vectors(self._known, table, None)[:0]

@@ -8,6 +8,7 @@ import numpy as np
 from faithscope.explanations.base import claims
 from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
+from faithscope.explanations.rule_text import OR_MISSING
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Codes, Floats, Names
 
@@ -34,14 +35,24 @@ def bins_of(column: Floats, edges: Floats | None) -> Codes:
 
 
 def range_condition(
-    j: int, name: str, edges: Floats, low: int, high: int, readable: Callable[[float], Any] = float
+    j: int,
+    name: str,
+    edges: Floats,
+    low: int,
+    high: int,
+    readable: Callable[[float], Any] = float,
+    missing: bool = False,
 ) -> Condition:
-    """That a value lies in the ranges `low` to `high` between edges: known in all of them, missing beyond the last."""
-    if low > len(edges):
+    """That a value lies in the ranges `low` to `high` between edges, or, if `missing`, misses.
+
+    Known in all ranges, and missing beyond the last.
+    """
+    if low > len(edges) or high < 0:
         return to_condition(j, name, "==", None)
-    bounds = [to_condition(j, name, ">", readable(edges[low - 1]))] if low else []
+    suffix = OR_MISSING * missing
+    bounds = [to_condition(j, name, f">{suffix}", readable(edges[low - 1]))] if low else []
     if high < len(edges):
-        bounds.append(to_condition(j, name, "<=", readable(edges[high])))
+        bounds.append(to_condition(j, name, f"<={suffix}", readable(edges[high])))
     return conjoin(bounds or [to_condition(j, name, "!=", None)])[0]
 
 

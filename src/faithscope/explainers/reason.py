@@ -17,6 +17,7 @@ from faithscope.explainers.ranges import range_condition, rules_of
 from faithscope.explainers.space import Numbers
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import KNOWN, read_forest
+from faithscope.explanations.base import claims
 from faithscope.explanations.conditions.condition import Condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints, Names
@@ -80,11 +81,11 @@ class SufficientReason(Explainer):
         self.minimal, self.widen = check_flag(minimal, "minimal"), check_flag(widen, "widen")
         self._forest = _proven(model)
         self._names = self._forest.names
-        self._training: Codes | None = None
+        self._training: Floats | None = None
         if X_train is not None:
             rows, names = self._read(X_train)
             rows = rows[np.random.default_rng(0).permutation(len(rows))[:_COVERED]] if len(rows) > _COVERED else rows
-            self._training = self._forest.cells(rows)
+            self._training = rows
             self._names = self._names or (names if is_frame(X_train) else None)
 
     @in_memory("explain fewer rows, or a model with fewer leaves")
@@ -184,11 +185,16 @@ class SufficientReason(Explainer):
             for part in boxes
             for row in range(len(part.low))
         ]
-        claimed: dict[str, Floats] = {"precision": np.ones(len(conjunctions))}
-        if self._training is not None:
-            shares = [part.covered(self._training) / max(1, len(self._training)) for part in boxes]
-            claimed["coverage"] = np.concatenate([*shares, np.empty(0)])
-        return rules_of(conjunctions, names, **claimed)
+        rules = rules_of(conjunctions, names, precision=np.ones(len(conjunctions)))  # of all, by proof
+        if self._training is None:
+            return rules
+        parts = list({part: None for rule in rules.distinct for part in rule})
+        held = dict(zip(parts, rules.holds(parts, self._training), strict=True))
+        every = np.ones(len(self._training), bool)
+        shares = np.array(
+            [np.logical_and.reduce([every, *(held[part] for part in rule)]).mean() for rule in rules.distinct]
+        )
+        return rules._with(claimed=claims({"precision": np.ones(len(rules)), "coverage": shares[rules.codes]}))
 
 
 def _proven(model: Any) -> Forest:
@@ -273,15 +279,6 @@ class Boxes:
     def without(self, features: Ints | int, rows: Ints) -> Codes:
         """How many of the other kept features keep the boxes of some rows out of each leaf."""
         return self.shut[:, rows] - self.shut_by(features, rows)
-
-    def covered(self, cells: Codes) -> Ints:
-        """How many rows of cells (N, d) each box covers: (n,)."""
-        inside = np.ones((len(cells), len(self.low)), bool)
-        for j in np.flatnonzero(self.kept.any(axis=0)).tolist():
-            cell = cells[:, j, None]
-            number = (cell >= self.low[:, j]) & (cell <= self.high[:, j]) & (cell >= 0)
-            inside &= number | (self.missing[:, j] & (cell < 0)) | ~self.kept[:, j]
-        return np.asarray(np.count_nonzero(inside, axis=0))
 
     def proves(self, reach: Bools, rows: Ints) -> Bools:
         """Whether all rows of boxes that reach these leaves get the prediction of the box's own row: (rows,)."""

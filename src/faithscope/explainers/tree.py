@@ -1,6 +1,7 @@
 """Decision trees: a tree explained by its own paths, or a small tree fitted to any model's predictions."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,15 +10,19 @@ import numpy as np
 from faithscope.agreements import Spread, to_agreement
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress
+from faithscope.explainers.ranges import range_condition
 from faithscope.explainers.space import Categories, Dates, Space
+from faithscope.explainers.trees.forest import Forest
+from faithscope.explainers.trees.reading import tree_of
 from faithscope.explanations.conditions.condition import Condition, conjoin
 from faithscope.explanations.conditions.condition import to_condition as condition
-from faithscope.explanations.conditions.conjunctions import Conjunction
-from faithscope.explanations.conditions.tree_paths import digest, leaves_of, paths, read_tree, rules_of
+from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Array, Bools, Floats
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.checks import check_whole, same_length
-from faithscope.inputs.grouping import Words
+from faithscope.inputs.columns import Rows, default_names, distinct_names
+from faithscope.inputs.grouping import Words, group
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.models import Model
 from faithscope.inputs.repeats import row_hashes, shared_share
@@ -132,16 +137,101 @@ class TreePath(Explainer):
         progress : bool or callable, optional
             Accepted as by other explainers; not called, since this takes no time.
         """
+        splits = self.tree.tree_
         if self.table is None:
-            codes, distinct, names, tree = read_tree(self.tree, X, None, stable=True)
-            return Rules(codes, distinct, names, tree)
-        rows = self.table.encode(X)
-        seen = _indicators(self.table, rows, self.missing)
-        reached = self.tree.apply(seen) if len(rows) else np.empty(0, np.int64)
-        to_leaf = _readable_paths(self.tree.tree_, self.table, self.missing)
-        trained_missing = np.array(self.missing)
-        distinct, codes = rules_of(to_leaf, reached, _missing(self.table, rows) & ~trained_missing)
-        return Rules(codes, distinct, self.table.names, tree=digest(self.tree.tree_, trained_missing))
+            own = frame_names(X) if is_frame(X) else default_names(self.tree.n_features_in_)
+            names = distinct_names(tuple(getattr(self.tree, "feature_names_in_", own)))
+            reached, columns = leaves_of(self.tree, X), Rows(X).columns if rows_of(X) else []
+            missing = (
+                np.column_stack([each.missing for each in columns]) if columns else np.zeros((0, len(names)), bool)
+            )
+            speaks = np.full(len(names), knows_missing(splits))
+            to_leaf = paths(splits, names, speaks)
+        else:
+            names, speaks, rows = self.table.names, np.array(self.missing), self.table.encode(X)
+            seen, missing = _indicators(self.table, rows, self.missing), _missing(self.table, rows)
+            reached = self.tree.apply(seen) if len(rows) else np.empty(0, np.int64)
+            to_leaf = _readable_paths(splits, self.table, self.missing)
+        distinct, codes = rules_of(to_leaf, reached, missing & ~speaks)
+        return Rules(codes, distinct, names, tree=digest(splits, speaks))
+
+
+def paths(splits: Any, names: Sequence[str], speaks: Bools) -> dict[int, Conjunction]:
+    """The conditions on the way to each leaf of a scikit-learn ``tree_``, by the leaf's number.
+
+    The tree compares ``float32(x) <= threshold``; the rules compare the row as it is with the largest number that the
+    tree still sends to the left, so that a rule covers exactly the rows of its leaf.
+
+    Parameters
+    ----------
+    splits : tree_
+    names : sequence of str
+    speaks : (d,) array of bool
+        The features whose conditions say where missing values go.
+    """
+    forest = Forest([tree_of(splits, np.zeros((splits.node_count, 1)))], len(names), np.zeros(1), None, None)
+    leaves, edges = forest.leaves, forest.edges
+    missing = leaves.missing & speaks
+    asked = (leaves.low > 0) | (leaves.high < forest.most) | (speaks & ~missing)
+    return {
+        node: conjoin(
+            range_condition(j, names[j], edges[j], int(low[j]), int(high[j]), missing=bool(goes[j]))
+            for j in np.flatnonzero(features).tolist()
+        )
+        for node, low, high, goes, features in zip(
+            leaves.node.tolist(), leaves.low, leaves.high, missing, asked, strict=True
+        )
+    }
+
+
+def rules_of(to_leaf: Mapping[int, Any], reached: Ints, missing: Bools) -> tuple[tuple[Conjunction, ...], Ints]:
+    """The distinct rules of rows, and which of them each row has: that of the leaf it reaches.
+
+    Parameters
+    ----------
+    to_leaf : dict
+    reached : (n,) array
+    missing : (n, d) array of bool
+        Missing values that no condition speaks of: the row's rule asks for missing in that feature.
+    """
+    columns = np.flatnonzero(missing.any(axis=0))
+    codes, first = group((np.column_stack([reached, missing[:, columns]]).astype(np.int64),))
+    rules = []
+    for row in first:
+        asked, path = set(columns[missing[row, columns]].tolist()), to_leaf[int(reached[row])]
+        rules.append(tuple(condition(c.position, c.feature, "==", None) if c.position in asked else c for c in path))
+    distinct, numbers = number_conjunctions(rules)
+    return distinct, numbers[codes]
+
+
+def knows_missing(splits: Any) -> bool:
+    """Whether a tree shows that it was fitted with missing values.
+
+    A split that has seen no missing values sends them with the larger part of the training rows. A tree in which every
+    split does so may still have seen some, by coincidence. A split at infinity, or at nan, separates missing values
+    from all others, so it has seen some.
+    """
+    inner = splits.children_left >= 0
+    if not np.isfinite(splits.threshold[inner]).all():
+        return True
+    left, right = (splits.n_node_samples[children[inner]] for children in (splits.children_left, splits.children_right))
+    return bool(((left > right) != splits.missing_go_to_left[inner].astype(bool)).any())
+
+
+def digest(splits: Any, missing: Bools) -> str:
+    """A short digest of a tree's splits, and of the features whose missing values its rules speak of."""
+    arrays = [splits.children_left, splits.children_right, splits.feature, splits.threshold]
+    if missing.any():
+        arrays += [splits.missing_go_to_left, missing]
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
+
+
+def leaves_of(tree: Any, X: Any) -> Ints:
+    """The leaf that each row reaches."""
+    try:
+        return np.asarray(tree.apply(X) if rows_of(X) else (), np.int64)
+    except (TypeError, ValueError) as problem:  # columns that it was not fitted with, or values that are not numbers
+        raise BadInput(f"The tree cannot predict these rows: {str(problem).splitlines()[0]}") from None
 
 
 def _scaled(numbers: Floats) -> Floats:

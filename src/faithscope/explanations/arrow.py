@@ -9,7 +9,7 @@ import datetime
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from decimal import Decimal
 from math import prod
 from typing import Any, NamedTuple
 
@@ -103,7 +103,8 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
             )
         held = _FORMS[kind].read(_validated(table, settings["columns"]), settings)
         known = {name: settings[name] for name in kind._settings if settings.get(name) is not None}
-        held |= {name: _READ.get(name, lambda value: value)(value) for name, value in known.items()}
+        held |= {name: _READ[name](value) for name, value in known.items() if name in _READ}
+        held |= {name: tuple(it) if isinstance(it, list) else it for name, it in known.items() if name not in _READ}
         if held.get("tokenizer") == "own" and tokenizer is None:
             raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
         if "tokenizer" in held:
@@ -196,11 +197,6 @@ _WRITE: dict[str, Callable[[Any], Any]] = {
     "tokenizer": lambda used: next((name for name, known in TOKENIZERS.items() if known is used), "own"),
 }
 _READ: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("names", "features", "dates"), tuple),
-    **dict.fromkeys(("form", "doubt", "label"), str),
-    **dict.fromkeys(("asked", "saved"), int),
-    "error": float,
-    "shape": lambda shape: tuple(map(int, shape)),
     "metric": _read_metric,
     "points": _read_points,
     "categories": lambda written: {feature: dict(pairs) for feature, pairs in written.items()},
@@ -339,7 +335,6 @@ _FORMS: dict[type[Any], Form] = {
 # -- one column: numbers and texts as they are, else JSON text; equal values have equal texts -------------------------
 
 _SAME_TEXT = 1e15  # whole floats below it read like integers, so they may become them
-_ALL_DIGITS = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def write_column(values: Iterable[Any]) -> tuple[Any, bool]:
@@ -394,13 +389,6 @@ def _from_json(value: Any) -> Any:
     return _TYPES[name][2](inner)
 
 
-def _canonical(number: Decimal) -> str:
-    """A text that equal decimals share, such as 0.3 and 0.30."""
-    if not number.is_finite():
-        return str(number)
-    return str(_ALL_DIGITS.normalize(number)) if number else "0"
-
-
 def _iso(item: Any) -> str:
     if getattr(item, "nanosecond", 0):
         raise WrongType(f"{item!r} has nanoseconds, which a table of dates cannot keep: round it or use its text.")
@@ -416,7 +404,6 @@ _TYPES: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda inner: frozenset(map(_from_json, inner)),
     ),
     "bytes": (bytes, lambda item: base64.b64encode(item).decode(), base64.b64decode),
-    "decimal": (Decimal, _canonical, Decimal),
     "datetime": (datetime.datetime, _iso, datetime.datetime.fromisoformat),
     "date": (datetime.date, _iso, datetime.date.fromisoformat),
     "time": (datetime.time, _iso, datetime.time.fromisoformat),

@@ -6,8 +6,6 @@ from decimal import Decimal
 from numbers import Number
 from typing import Any
 
-import numpy as np
-
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import members, readable
 from faithscope.explanations.keys import Plain
@@ -21,7 +19,6 @@ from faithscope.visible import visible
 SEPARATORS = (";", "|", ",")  # of codes that are joined in one text; the first that occurs in any text
 _BLANKS = " \t\n\r\v\f"  # what engines strip
 _WHOLE = re.compile("[0-9]+[.]0")  # a whole number, as tables write it in a column with empty cells
-_EXACT = 2**53
 LOOK_LIKE_MARKS = (
     "These columns hold only 0 and 1, which look like marks of the codes that a row has, not like codes: pass a list "
     "of the marked names per row, or write the codes 0 and 1 as texts."
@@ -118,9 +115,6 @@ def _code(holder: str, cell: Any) -> str:
         return text[:-2] if _WHOLE.fullmatch(text) else text
     if is_missing(cell):
         return ""
-    if not isinstance(cell, Decimal) and not is_real(cell):
+    if not (isinstance(cell, Decimal) or is_real(cell)) or cell % 1 != 0:
         raise WrongType(f"A code is a text or a whole number; {holder} has {readable(cell)}: write it as a text.")
-    cell = cell.item() if isinstance(cell, np.number) else cell  # half precision has no 2**53
-    if abs(cell) > _EXACT or cell % 1 != 0:
-        raise BadInput(f"A code that is a number is a whole one; {holder} has {readable(cell)}: write it as a text.")
     return str(int(cell))

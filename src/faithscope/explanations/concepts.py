@@ -80,11 +80,7 @@ def _marks(given: Any, concepts: Names, what: str) -> Any:
         )
     marks.sum_duplicates()
     marks.eliminate_zeros()
-    odd = np.flatnonzero(marks.data != 1)
+    odd = marks.data[marks.data != 1]
     if len(odd):
-        row = int(np.searchsorted(marks.indptr, odd[0], side="right")) - 1
-        raise BadInput(
-            f"{what} must be 0 or 1; row {row}, concept {concepts[marks.indices[odd[0]]]!r} is {marks.data[odd[0]]}: "
-            "cut scores first, such as matrix > 0.5."
-        )
+        raise BadInput(f"{what} must be 0 or 1; got {odd[0]}: cut scores first, such as matrix > 0.5.")
     return marks

@@ -12,8 +12,7 @@ from faithscope.explanations.conditions.conjunctions import Conjunctions, Postin
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vector
-from faithscope.inputs.checks import check_function, is_whole, same_length
-from faithscope.inputs.documents import to_documents
+from faithscope.inputs.checks import check_function, is_whole
 from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
 
@@ -129,46 +128,6 @@ class Highlights(Conjunctions):
         if not np.isfinite(matrix.data).all():
             raise BadInput("Documents came as a bag-of-words matrix that holds NaN or infinity: fill it with counts.")
         return matrix, vocabulary
-
-    def alone(self, X: Any) -> list[str]:
-        """Documents of which the highlighted words are left alone, in their order, joined by blanks.
-
-        Parameters
-        ----------
-        X : sequence of str
-            The documents that were explained.
-
-        Examples
-        --------
-        >>> highlights = Highlights([{"great"}, {"dull", "plot"}])
-        >>> highlights.alone(["a great film", "a dull , dull plot"])
-        ['great', 'dull dull plot']
-        """
-        return self._written(X, highlighted=True)
-
-    def removed(self, X: Any) -> list[str]:
-        """Documents without the highlighted words, the others in their order, joined by blanks.
-
-        Parameters
-        ----------
-        X : sequence of str
-            The documents that were explained.
-
-        Examples
-        --------
-        >>> highlights = Highlights([{"great"}, {"dull", "plot"}])
-        >>> highlights.removed(["a great film", "a dull , dull plot"])
-        ['a film', 'a ,']
-        """
-        return self._written(X, highlighted=False)
-
-    def _written(self, X: Any, *, highlighted: bool) -> list[str]:
-        documents = to_documents(X)
-        same_length(highlights=len(self), X=len(documents))
-        return [
-            " ".join(word for word in self._tokens(row, text) if (word in self.conjunction(row)) == highlighted)
-            for row, text in enumerate(documents)
-        ]
 
     def _tokens(self, row: int, document: Any) -> list[Any]:
         """The words of a document, which is a text or a list of them."""

@@ -25,7 +25,6 @@ from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole, same_length
-from faithscope.inputs.columns import Rows
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rows import flattened, rows_of
 from faithscope.visible import visible
@@ -72,9 +71,6 @@ class Importances(Explanations):
     doubt : str
         What else the axes may be, in a sentence, if features and classes cannot be told from a map; else empty.
         Only discretizers of maps, such as `Pool`, take such importances.
-    asked, saved : int
-        About how many rows `Shap` asked the model to make these, and how many more answers it took from equal rows; 0
-        if nothing is known. Those of joined importances add up; some of the rows keep the numbers of all.
     label : str or None
         The label that all of them speak of, such as "approved", if their explainer says it.
 
@@ -90,12 +86,10 @@ class Importances(Explanations):
     error: float = 0.0
     shape: tuple[int, ...] | None = None
     doubt: str = ""
-    asked: int = 0
-    saved: int = 0
     label: str | None = None
 
     _per_row = ("values",)
-    _settings = ("names", "form", "error", "shape", "doubt", "asked", "saved", "label")
+    _settings = ("names", "form", "error", "shape", "doubt", "label")
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
         given = values
@@ -106,7 +100,7 @@ class Importances(Explanations):
         matrix, columns = to_matrix(flat, "Importances")
         held: dict[str, Any] = {"shape": shape, "doubt": doubt}
         if isinstance(given, Importances):
-            held = {name: getattr(given, name) for name in ("error", "asked", "saved", "label", "shape", "doubt")}
+            held = {name: getattr(given, name) for name in ("error", "label", "shape", "doubt")}
         names = to_names(names, columns, matrix.shape[1], "Importances")
         self._fill(values=matrix, names=names, index=index_of(given), **held)
 
@@ -134,19 +128,15 @@ class Importances(Explanations):
         if not isinstance(other, Importances) or self._form() != other._form():
             super().check_comparable(other)
             return
-        pairs = enumerate(zip(self.names or (), other.names or (), strict=False))
-        odd = [
-            f"number {j} is {first!r} in one and {second!r} in the other"
-            for j, (first, second) in pairs
-            if first != second
-        ]
+        pairs = zip(self.names or (), other.names or (), strict=False)
+        odd: Any = next((pair for pair in pairs if pair[0] != pair[1]), None)
         axes = [[length for length in each.shape or () if length > 1] for each in (self, other)]  # one entry is no axis
         if self.shape is not None and other.shape is not None and axes[0] != axes[1]:
-            odd = [f"rows are maps of shape {self.shape} in one and {other.shape} in the other"]
-        if odd:
+            odd = self.shape, other.shape
+        if odd is not None:
             raise Incompatible(
-                f"These importances are of different features: {odd[0]}. Give both the same columns, "
-                "fs.read(explanations, features=[...])."
+                f"These importances are of different features, {odd[0]!r} in one and {odd[1]!r} in the other: give "
+                "both the same columns, fs.read(explanations, features=[...])."
             )
 
     def _form(self) -> tuple[Any, ...]:
@@ -157,8 +147,6 @@ class Importances(Explanations):
         return both._with(
             names=self.names or other.names,
             error=max(self.error, other.error),
-            asked=self.asked + other.asked,
-            saved=self.saved + other.saved,
             label=self.label if self.label == other.label else None,
             shape=other.shape if self.shape is None else self.shape,
             doubt=self.doubt or other.doubt,
@@ -237,11 +225,6 @@ class Importances(Explanations):
         """
         same_length(importances=len(self), X=rows_of(X))
         marks, names = self.named(k)
-        if self.shape is not None and names is not None and (cells := len(Rows(X).names)) != len(names):
-            raise BadInput(
-                f"Importances are of {len(names)} regions, and a row of X has {cells:,} cells: pool the rows as well, "
-                f"X=fs.Pool({self.shape})(fs.read(X)).values."
-            )
         rules = alike_rules(marks, names, X, check_whole(bins, "bins", 2), X_train)
         most = int((marks != 0).sum(axis=1).max(initial=0))
         said = f"rows are alike if they share a bin, of at most {bins}, in each of up to {most} named features"

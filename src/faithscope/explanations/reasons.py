@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faithscope.errors import WrongType
+from faithscope.errors import Removed, WrongType
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array
@@ -17,7 +17,6 @@ from faithscope.inputs.labels import to_labels
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
-    from faithscope.explanations.highlights import Highlights
     from faithscope.explanations.rules import Rules
 
 _LONGEST = 160  # characters of a text that are shown
@@ -119,29 +118,7 @@ class Reasons(Explanations):
 
         return structured_rules(self.texts, features, unreadable)._with(index=self.index)
 
-    def to_highlights(self, *, unreadable: str = "error") -> "Highlights":
-        """The words that reasons quote of their inputs, as highlights, of which sufficiency can be measured.
-
-        Quotes stand in "", “”, '', «» or backticks. They are compared with the input as folded; of a quote that the
-        input does not hold nothing is highlighted, and a note tells how many there are. Pass the inputs, as texts, as
-        the rows of a measure.
-
-        Parameters
-        ----------
-        unreadable : {"error", "uncovered"}
-            Reasons without a quote that their input holds: an error with their number, or highlights that cover no
-            document, which are told in a note: sufficiency cannot check them, and for consistency they are one
-            explanation.
-
-        Examples
-        --------
-        >>> reasons = Reasons(['It says "a dull plot".'], inputs=["A dull plot, and too long."])
-        >>> reasons.to_highlights().describe(0)
-        'a, dull, plot'
-        """
-        from faithscope.explanations.quotes import quoted_highlights
-
-        return quoted_highlights(self.texts, self.about, unreadable)._with(index=self.index)
+    to_highlights = Removed("find the words that are quoted, and pass a set of them per row, fs.Highlights(words)")
 
     def describe(self, row: int) -> str:
         return shown(self.texts[row])

@@ -28,22 +28,6 @@ class Unreadable(BadInput):
     """One rationale cannot be read; its message says why."""
 
 
-def remarks_on(problems: Mapping[int, str], total: int, unreadable: str, advice: str) -> tuple[str, ...]:
-    """The remarks on rows that could not be read, by why; raises if that is an error, or if no row could be read."""
-    check_word(unreadable, "unreadable", ("error", "uncovered"))
-    if not problems:
-        return ()
-    first = next(iter(problems))
-    count = several(len(problems), "rationale", "rationales")
-    seen = f"{count} of {total:,} cannot be read; the first is row {first}: {problems[first]}"
-    if unreadable == "error":
-        raise BadInput(f"{seen}. {advice}")
-    if len(problems) == total:
-        raise BadInput(f"{seen}. None is left to measure: {advice[0].lower()}{advice[1:]}")
-    told = "such rows cover no row: sufficiency cannot check them, and consistency takes them for one explanation"
-    return (f"{seen}; {told}",)
-
-
 # -- JSON in a text ---------------------------------------------------------------------------------------------------
 
 # Of an object, of a list of them, or of an empty list in a fence; as JSON, or as it is written by mistake: {age: 3}.
@@ -154,6 +138,7 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
     features : sequence of names, a table of rows, or None
     unreadable : {"error", "uncovered"}
     """
+    check_word(unreadable, "unreadable", ("error", "uncovered"))
     rows = Rows(features) if is_frame(features) else None
     known = None if features is None else distinct_names(features if rows is None else rows.names)
     families = {} if rows is None else {column.name: column.family.partition(" ")[0] for column in rows.columns}
@@ -181,7 +166,13 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
     cached = cache(read)  # texts may come many times
     answers = [(cached if isinstance(given, str) else read)(given) for given in rationales]
     problems = {row: why for row, (_, _, why) in enumerate(answers) if why}
-    remarks = [*remarks_on(problems, len(answers), unreadable, _ADVICE)]
+    remarks = []
+    if problems:
+        first, count = next(iter(problems)), several(len(problems), "rationale", "rationales")
+        seen = f"{count} of {len(answers):,} cannot be read; the first is row {first}: {problems[first]}"
+        if unreadable == "error" or len(problems) == len(answers):
+            raise BadInput(f"{seen}. {_ADVICE}")
+        remarks.append(f"{seen}; such rows cover no row, and are one explanation")
     changed = Counter(note for _, notes, _ in answers for note in notes)
     remarks += [f"{sentence} ({several(count, 'time', 'times')})" for sentence, count in changed.most_common(5)]
     if empty := sum(not triples for triples, *_ in answers):

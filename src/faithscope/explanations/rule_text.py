@@ -34,7 +34,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.arrays import to_items
-from faithscope.inputs.checks import is_real, one_sentence
+from faithscope.inputs.checks import one_sentence
 from faithscope.inputs.dates import WRITTEN, Moment
 from faithscope.inputs.missing import is_missing
 
@@ -410,42 +410,23 @@ def to_value(written: str) -> Any:
 # -- one text per row, printed by this package, by lime or by anchor-exp ----------------------------------------------
 
 
-ROUNDED = "bounds are as printed, to 2 decimals, so that a rule may not cover the row that it explains"
-_PRINTED_BOUND = re.compile(rf"[<>≤≥]=?\s*({NUMBER})|({NUMBER})\s*[<>≤≥]")
-_TWO_DECIMALS = re.compile(r"[+-]?\d+\.\d\d")
-
-
 def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[list[Triple]], tuple[str, ...]]:
     """The conditions of each row, and how they were read.
 
     Parameters
     ----------
-    rows : list of str, or of lists of str or of (str, weight)
+    rows : list of str, or of lists of str
         The rule of each row as one text, or as one text per condition.
     features : sequence of str, optional
     """
-    if isinstance(rows, str):
-        raise WrongType(f"Rules are a list with one text per row; got the text {rows!r}: pass [{rows!r}].")
-    read, conditions, texts = cache(rule_reader(features)), list[list[Triple]](), set[str]()
-    empty, weighed = 0, False
+    read, conditions, empty = cache(rule_reader(features)), list[list[Triple]](), 0
     for row, item in enumerate(to_items(rows, "Rules, one text per row,")):
-        given = list(item) if isinstance(item, list | tuple) else [item]
-        pieces = [it[0] if isinstance(it, list | tuple) and len(it) == 2 and is_real(it[1]) else it for it in given]
-        if not all(isinstance(piece, str) for piece in pieces):
-            raise WrongType(
-                f"Rules, row {row}: a rule is a text, or a list of one text per condition; got {item!r}. A rule that "
-                "covers every row is 'everything'."
-            )
-        weighed |= pieces != given
-        pieces = [piece for piece in pieces if piece.strip()]
+        given = item if isinstance(item, list | tuple) else [item]
+        pieces = [piece for piece in given if not isinstance(piece, str) or piece.strip()]
         try:
             conditions.append([triple for piece in pieces for triple in read(piece)])
         except BadInput as problem:
             raise type(problem)(f"Rules, row {row}: {problem}") from None
-        texts.update(pieces)
         empty += not pieces
-    bounds = [left or right for text in texts for left, right in _PRINTED_BOUND.findall(text)]
-    remarks = [ROUNDED] if bounds and all(map(_TWO_DECIMALS.fullmatch, bounds)) else []
-    remarks += [f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"] if empty else []
-    remarks += ["the weights of conditions were left out"] if weighed else []
-    return conditions, tuple(remarks)
+    told = f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"
+    return conditions, (told,) if empty else ()

@@ -21,7 +21,6 @@ from faithscope.explanations.conditions.condition import (
     written_row,
 )
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.conditions.tree_paths import read_tree
 from faithscope.explanations.rule_text import NEVER, OR_MISSING, Triple, read_texts
 from faithscope.inputs.array_types import Array, Bools, Ints, Names
 from faithscope.inputs.arrays import to_items
@@ -38,7 +37,7 @@ class Rules(Conjunctions):
     """One conjunction of conditions per row, such as "education-num <= 9 and capital-gain <= 0".
 
     Equal rules are equal however they were written: order, repetition and redundant bounds do not count.
-    Make them with `parse`, `from_conditions` or `from_tree`.
+    Make them with `parse` or `from_conditions`.
 
     Attributes
     ----------
@@ -121,7 +120,7 @@ class Rules(Conjunctions):
         Parameters
         ----------
         texts : list of str, or of lists of str
-            Conditions are joined by ``and``, ``&``, ``,`` or ``;``. A list may hold lime's (text, weight) pairs.
+            Conditions are joined by ``and``, ``&``, ``,`` or ``;``.
         features : sequence of names, optional
             The names of the columns in order, as in `from_conditions`. They decide a text that could be read
             differently: a name may then hold anything, and the longest that fits is read.
@@ -138,34 +137,9 @@ class Rules(Conjunctions):
         conditions, remarks = read_texts(texts, names)
         return cls.from_conditions(conditions, names)._with(remarks=remarks)._labelled(texts)
 
-    @classmethod
-    def from_tree(cls, tree: Any, X: Any, features: Sequence[Hashable] | None = None) -> Self:
-        """The path of each row through a fitted scikit-learn decision tree.
-
-        The tree compares ``float32(x) <= threshold``; the rules compare the row as it is with the largest
-        number that the tree still sends to the left, so that a rule covers exactly the rows of its leaf.
-
-        A tree also knows where to send a missing value: the rules then read "age <= 37 or missing". They say so if
-        the tree was fitted with missing values, which its splits show, and on features that X misses values of.
-
-        Parameters
-        ----------
-        tree : DecisionTreeClassifier or DecisionTreeRegressor
-        X : (n, d) array or pandas, polars or Arrow table
-        features : sequence of names, optional
-            By default those the tree was fitted with, or those of X, or x0, x1, ….
-
-        Examples
-        --------
-        >>> from sklearn.tree import DecisionTreeClassifier
-        >>> X = [[1.0], [2.0], [8.0]]
-        >>> tree = DecisionTreeClassifier(random_state=0).fit(X, [0, 0, 1])
-        >>> Rules.from_tree(tree, X, features=["age"]).describe(2)
-        'age > 5'
-        """
-        codes, distinct, names, tree_name = read_tree(tree, X, features, stable=False)
-        return cls(codes, distinct, names, tree=tree_name)._labelled(X)
-
+    from_tree = Removed(
+        "fs.explainers.TreePath(tree).explain(X) gives the paths of a tree, with the names it was fitted with"
+    )
     from_bins = Removed(
         "write each bin as two conditions, Rules.from_conditions([[('age', '>', 18), ('age', '<=', 37)]])"
     )

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Callable, Iterable
 
-from faithscope.inputs.documents import fold
-
 _WORDS = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
@@ -30,21 +28,9 @@ def split_lower_words(text: str) -> list[str]:
     return _WORDS.findall(text.lower())
 
 
-def folded_words(text: str) -> list[str]:
-    """The words of a text as reasons are compared: in lower case, without punctuation.
-
-    Examples
-    --------
-    >>> folded_words("A dull plot, isn't it?")
-    ['a', 'dull', 'plot', 'isnt', 'it']
-    """
-    return fold(text).split()
-
-
 # By the name under which a table stores them; a function of a caller's own cannot be stored.
 TOKENIZERS: dict[str, Callable[[str], Iterable[str]]] = {
     "split": str.split,
     "words": split_words,
     "lower-words": split_lower_words,
-    "folded-words": folded_words,
 }

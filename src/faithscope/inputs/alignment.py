@@ -64,12 +64,10 @@ def _reordered(first: str, second: str, odd: tuple[int, Any, Any], unique: bool,
     row, wanted, label = odd
     place = f"at position {row}, {label!r} instead of {wanted!r}"
     seen = f"{second[0].upper()}{second[1:]} have the row labels of {first} in another order: {place}"
-    if not hasattr(thing, "loc"):
-        return f"{seen}. Make them from a table in the order of {first}, or without labels if that is their order."
-    by_position = f"pass {second}.to_numpy() if rows are already matched by position"
-    if not unique:
-        return f"{seen}. Labels repeat, so they cannot be aligned by label: {by_position}."
-    return f"{seen}. Align them, {second}.loc[{first}.index], or {by_position}."
+    end = "if rows are already matched by position"
+    if not unique or not hasattr(thing, "loc"):
+        return f"{seen}. Make them in the order of {first}, or pass them without labels {end}."
+    return f"{seen}. Align them, {second}.loc[{first}.index], or pass {second}.to_numpy() {end}."
 
 
 def made_in_order(rows: Any, answers: Any, what: str) -> None:

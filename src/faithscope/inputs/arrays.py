@@ -11,7 +11,6 @@ from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.missing import is_missing, refuse_rows
 from faithscope.inputs.tensors import is_tensor, to_host
-from faithscope.runtime.memory import need
 
 Query = Literal["", "lazy frame", "relation", "cursor", "reader", "dataset"]
 _KINDS: dict[tuple[str, str], tuple[Query, str]] = {  # and the call that gives their rows
@@ -116,7 +115,6 @@ def to_vector(values: Any, what: str = "Input") -> Array:
 
 
 def _library_vector(column: Any) -> Array:
-    need(_text_bytes(column), f"A column of {len(column):,} texts", "drop it, or shorten or number its texts")
     arrow = type(column).__module__.partition(".")[0] == "pyarrow"
     if arrow and hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
@@ -130,14 +128,6 @@ def _library_vector(column: Any) -> Array:
     # Integers come as floats if some are missing, and large ones rounded.
     items = [None if is_missing(item) else item for item in (column.to_pylist() if arrow else column.to_list())]
     return to_objects(items) if all(item is None or isinstance(item, int) for item in items) else array
-
-
-def _text_bytes(column: Any) -> int:
-    """Bytes that the texts of a library's column take once more as Python objects; 0 for any other column."""
-    if "str" not in str(getattr(column, "dtype", getattr(column, "type", ""))).lower():
-        return 0
-    known = column.estimated_size() if hasattr(column, "estimated_size") else getattr(column, "nbytes", 0)
-    return int(known) + 56 * len(column)  # bytes that a Python text takes beside its letters
 
 
 def _refuse_model(values: Any, what: str) -> None:

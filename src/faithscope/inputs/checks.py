@@ -126,21 +126,16 @@ def is_whole(value: Any) -> bool:
 
 def text_names(explainers: Mapping[Any, Any]) -> dict[str, Any]:
     """The same explainers with their names as texts, each of which must be its own."""
-    names = [str(name) for name in explainers]
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise BadInput(
-            f"Two explainers are called {repeated!r} once their names are converted to text: give each its own name."
-        )
-    return dict(zip(names, explainers.values(), strict=True))
+    named = {str(name): explainer for name, explainer in explainers.items()}
+    if len(named) < len(explainers):
+        raise BadInput(f"Two explainers are called alike once names are texts, of {[*named]}: give each its own name.")
+    return named
 
 
 def by_name(choice: Any, explainers: Mapping[str, Any], what: str) -> Any:
     """A choice for all explainers as it is; a mapping with its names as texts, each of which must be an explainer's."""
-    if not isinstance(choice, Mapping):
-        return choice
-    chosen = {str(name): value for name, value in choice.items()}
-    unknown = next((name for name in chosen if name not in explainers), None)
-    if unknown is not None:
-        raise UnknownName(f"{what} names {unknown!r}, which is no explainer here. {hint(unknown, explainers)}")
-    return chosen
+    chosen = text_names(choice) if isinstance(choice, Mapping) else {}
+    for name in chosen:
+        if name not in explainers:
+            raise UnknownName(f"{what} names {name!r}, which is no explainer here. {hint(name, explainers)}")
+    return chosen if isinstance(choice, Mapping) else choice

@@ -1,9 +1,8 @@
 """Labels, groups, keys and weights: one value per row, of one type, none missing.
 
-Predictions may hold more than a label: scores of a text classifier, or several labels of 0 and 1 per row.
+Predictions may hold more than a label: scores of a text classifier.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
@@ -22,11 +21,9 @@ _FEWEST = 20  # rows below which nothing looks continuous
 _FEWEST_WHOLE = 50  # different whole numbers that may all be classes
 _NEARLY_ALL = 0.9
 _SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
-_SET = re.compile(r"\{(\d+(, \d+)*)?\}")
-SETS = "predictions are several labels per row, as 0 and 1; rows agree if all of their labels do"
-_CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1)"
+_CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1); if several labels, [str(row) for row in labels]"
 OF_NUMBERS = "agreement=fs.Spread() or fs.Close(eps)"
-_NUMBERS = f"pass {OF_NUMBERS} for numbers, or "  # where agreement= is taken
+_NUMBERS = f"{OF_NUMBERS} for numbers, or "  # where agreement= is taken
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
 
@@ -85,9 +82,6 @@ def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -
     if predicted:  # without the scores of a text classifier, and dense
         given = given.toarray() if hasattr(given, "tocsr") else of_scores(given) or given
     columns = _columns(given, what)
-    sets = of_sets(columns) if predicted else None
-    if sets is not None:
-        return sets
     if len(columns) != 1:
         spread = "agreement=fs.Spread(), or " if numbers else ""
         advice = f". If these are class probabilities, pass {spread}{_CLASSES}" if predicted else ": pass one column"
@@ -139,14 +133,10 @@ def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) 
         The name of the agreement that compares them, for error messages.
     """
     columns = _columns(given, "Predictions")
-    if not columns or any(column.ndim > 1 for column in columns):
+    if not columns or any(column.ndim > 1 for column in columns) or (len(columns) != 1 and not vectors):
         raise BadInput(
-            f"Predictions must have shape (n_rows,) or (n_rows, k); got {np.shape(given)}: choose one output."
-        )
-    if len(columns) != 1 and not vectors:
-        raise BadInput(
-            f"{agreement} compares one number per row; predictions have {len(columns)} columns: choose one, or pass "
-            "agreement=fs.Spread(), which adds up columns."
+            f"{agreement} compares one number per row, and fs.Spread() takes several columns; got predictions of shape "
+            f"{np.shape(given)}: choose one output."
         )
     for column in columns:
         row = Column("", column).stray("number")
@@ -176,22 +166,17 @@ def refuse_numbers(values: Array, rows: Array, bins: str, *, part: bool = False)
     part : bool
         Whether whole numbers are accepted, as for an explainer, which takes no `agreement` of all kinds.
     """
-    n, broken = int(rows.sum()), values != np.floor(values)
-    fractions = int(broken.sum())
+    n, fractions = int(rows.sum()), values != np.floor(values)
     if n < _FEWEST:
         return
-    if fractions > n / 2 and rows[broken].sum() > n / 2:
-        advice = "pass " if part else _NUMBERS
+    broken = fractions.sum() > n / 2 and rows[fractions].sum() > n / 2
+    if broken or (not part and len(values) > max(_FEWEST_WHOLE, _NEARLY_ALL * n)):
+        odd, what = (values[fractions], "fractions") if broken else (values, "whole numbers")
         raise BadInput(
-            f"Predictions look continuous: {fractions:,} different fractions in {n:,} rows, such as "
-            f"{values[broken][0]}, and labels agree only if they are equal: {advice}labels, such as the "
-            f"predicted class (of probabilities, probabilities.argmax(axis=1)) or bins, {bins}."
-        )
-    if not part and len(values) > max(_FEWEST_WHOLE, _NEARLY_ALL * n):
-        raise BadInput(
-            f"Predictions look like numbers, not labels: {len(values):,} different ones in {n:,} rows, such as "
-            f"{values[0]}, and labels agree only if they are equal: {_NUMBERS}labels, such as bins, {bins}; codes of "
-            "classes pass as text, [str(code) for code in predictions]."
+            f"Predictions look continuous: {len(odd):,} different {what} in {n:,} rows, such as {odd[0]}, and labels "
+            f"agree only if they are equal: pass {'' if part else _NUMBERS}labels, such as the predicted class (of "
+            f"probabilities, probabilities.argmax(axis=1)), bins, {bins}, or codes of classes as texts, "
+            "[str(code) for code in predictions]."
         )
 
 
@@ -276,32 +261,6 @@ def _scores(answer: Any) -> list[dict[str, Any]]:
     """The scored labels of an answer; none if it holds anything else."""
     scores = list(answer) if isinstance(answer, list | tuple) else [answer]
     return scores if all(isinstance(each, dict) and {"label", "score"} <= each.keys() for each in scores) else []
-
-
-def of_sets(columns: Sequence[Array] | Array) -> Array | None:
-    """Columns of 0 and 1 in whole numbers or booleans, one per label, as one text per row, "{0, 2}"; else None.
-
-    One-hot classes are told apart in the same way, since rows of one class are equal. Floats may be probabilities, and
-    are not taken.
-
-    Examples
-    --------
-    >>> of_sets([np.array([1, 0]), np.array([0, 0]), np.array([1, 0])]).tolist()
-    ['{0, 2}', '{}']
-    """
-    flags = all(
-        column.ndim == 1 and column.dtype.kind in "biu" and ((column == 0) | (column == 1)).all() for column in columns
-    )
-    if not flags or len(columns) < 2 or not len(columns[0]):
-        return None
-    distinct, places = np.unique(np.column_stack(list(columns)), axis=0, return_inverse=True)
-    texts = [f"{{{', '.join(map(str, np.flatnonzero(row)))}}}" for row in distinct]
-    return to_objects(texts)[places.reshape(-1)]
-
-
-def are_sets(labels: Sequence[Any]) -> bool:
-    """Whether labels are sets of labels, as `of_sets` writes them."""
-    return len(labels) > 0 and all(isinstance(label, str) and _SET.fullmatch(label) for label in labels)
 
 
 def to_weights(weights: Any, rows: int) -> Floats:

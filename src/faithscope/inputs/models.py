@@ -347,9 +347,8 @@ def rows_of_its_own(X: Any) -> Any:
         return X.copy(order="K")
     if type(X) is list:
         return [row.copy() if isinstance(row, list | np.ndarray) else row for row in X]
-    copies = {"polars": "clone", "torch": "clone", "scipy": "copy"}
-    copy = "copy" if hasattr(X, "iloc") else copies.get(type(X).__module__.partition(".")[0], "")
-    return getattr(X, copy)() if hasattr(X, copy) else X
+    copied = getattr(X, "copy", getattr(X, "clone", None))
+    return copied() if callable(copied) else X
 
 
 def framed(phase: str, start: int, rows: int, total: int) -> AbstractContextManager[None]:

@@ -6,7 +6,6 @@ whatever they are called.
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from typing import Any
@@ -51,17 +50,13 @@ def columns_of_features(transformer: Any) -> tuple[list[str], Columns]:
 def features_of_columns(pipe: Any) -> dict[str, list[str]]:
     """The features that a fitted pipeline makes of each column, in the order of the columns."""
     transformer = _transformer(pipe)
-    features = _names_out(transformer)
-    names = _names_in(transformer)
+    features, names = _names_out(transformer), _names_in(transformer)
     origins = _origins(transformer, list(range(len(names))), names)
-    if len(origins) != len(features):
+    if len(origins) != len(features) or len(set(features)) < len(features):
         raise BadInput(
-            f"{type(pipe).__name__} names {len(features)} features, and its steps name {len(origins)}, so columns and "
-            f"features cannot be matched: {_ADVICE}."
+            f"{type(pipe).__name__} names {len(features)} features, {len(set(features))} of them different, and its "
+            f"steps make {len(origins)}, so columns and features cannot be matched: {_ADVICE}."
         )
-    twice, times = Counter(features).most_common(1)[0] if features else ("", 0)
-    if times > 1:
-        raise BadInput(f"{times} features of this {type(pipe).__name__} are named {twice!r}: rename a column.")
     groups: dict[str, list[str]] = {name: [] for name in names}
     for feature, column in zip(features, origins, strict=True):
         groups[names[column]].append(feature)

@@ -34,8 +34,6 @@ def row_blocks(X: Any) -> list[Block] | None:
     values, and dates whatever their unit. None if the rows cannot be read here.
     """
     try:
-        if hasattr(X, "tocsr"):
-            return _sparse(X.tocsr())
         array = None if is_frame(X) else to_array(X, "X")
         if array is not None and array.dtype.kind in "biuf" and not _beyond_floats(array):  # one block of all columns
             return [_floats(array.reshape(len(array), int(np.prod(array.shape[1:]))))]
@@ -95,19 +93,10 @@ def _text(item: Any) -> str:
     if isinstance(item, list | tuple | set | frozenset):
         texts = map(_text, item)
         return f"({', '.join(sorted(texts) if isinstance(item, set | frozenset) else texts)})"
-    try:
-        text, addresses = _ADDRESS.subn("", repr(item))
-        return text + _text(item.__getstate__()) if addresses else text
-    except Exception:  # a caller's class may raise anything
-        return type(item).__name__
-
-
-def _sparse(matrix: Any) -> list[Block]:
-    """One digest per row of a sparse matrix: the sum of its entries, in single precision, with a factor per column."""
-    matrix = matrix.astype(np.float32).astype(np.float64)  # as `row_hashes` compares them
-    matrix.sum_duplicates()  # in the order of the columns, so that equal rows have equal sums
-    sums = matrix @ np.random.default_rng(0).random(matrix.shape[1]) + 0.0
-    return [sums.view(np.int64)[:, None]]
+    text = repr(item)
+    if _ADDRESS.search(text):
+        raise TypeError(f"{text} has no text of its own")  # so that its rows cannot be read here
+    return text
 
 
 def row_hashes(X: Any) -> Words:
@@ -150,15 +139,13 @@ def shared_share(X: Any, known: Words) -> float:
     >>> shared_share(X, np.sort(row_hashes(X[:30]))), shared_share(X[:30], np.sort(row_hashes(X[30:])))
     (0.75, 0.0)
     """
-    hashes, m = row_hashes(X) if len(known) else known, len(known)
-    n = len(hashes)
-    if not n:
+    hashes = row_hashes(X) if len(known) else known
+    if not len(hashes):
         return 0.0
     shared = float(np.isin(hashes, known).mean())
     counts = np.unique(known, return_counts=True)[1]
-    equal = float(counts[counts > 1].sum()) / m
-    by_chance = equal + 4 * math.sqrt(equal * (1 / m + 1 / n)) + 8 / m + 8 / n
-    odd = shared > by_chance or np.array_equal(np.sort(hashes), known)
+    equal, size = float(counts[counts > 1].sum()) / len(known), 1 / len(known) + 1 / len(hashes)
+    odd = shared > equal + 4 * math.sqrt(equal * size) + 8 * size or np.array_equal(np.sort(hashes), known)
     return shared if odd and shared >= NOTICED else 0.0
 
 

@@ -72,8 +72,12 @@ def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
         return values, None, ""
     if is_tensor(values) or is_tensor(_first(values)):
         return flat, axes, ""
-    if isinstance(values, list | tuple):
-        _refuse_classes_first((len(values), *axes))
+    if isinstance(values, list | tuple) and len(axes) == 2 and len(values) < axes[0]:
+        raise BadInput(
+            f"Importances came as a list of {len(values)} arrays of shape {axes}, which looks like one array per "
+            "class: classes, rows, features. Choose the class explained: fs.read(values, class_index=1). If each is "
+            "the map of one row, pass np.stack(values) with fs.Pool."
+        )
     return flat, axes, _doubt(flat.reshape(-1, *axes))
 
 
@@ -95,35 +99,17 @@ def _inner_shape(item: Any) -> tuple[int, ...]:
         return ()
 
 
-def are_interactions(values: Array) -> bool:
-    """Whether each row is a symmetric matrix, as shap's interactions of every two features are."""
-    if values.ndim < 3 or not values.shape[1] == values.shape[2] > 1 or values.dtype.kind != "f":
-        return False
-    return np.allclose(values, values.swapaxes(1, 2)) and not (values == values[:, :1, :1]).all()
-
-
 def _first(values: Any) -> Any:
     return values[0] if isinstance(values, list | tuple) and len(values) else None
-
-
-def _refuse_classes_first(shape: tuple[int, ...]) -> None:
-    if len(shape) == 3 and shape[0] < shape[1]:
-        raise BadInput(
-            f"Importances came as a list of {shape[0]} arrays of shape {shape[1:]}, which looks like one array per "
-            f"class: classes, rows, features. Choose the class explained: fs.read(values, class_index="
-            f"{min(1, shape[0] - 1)}). If each is the map of one row, pass np.stack(values) with fs.Pool."
-        )
 
 
 def _doubt(values: Array) -> str:
     """What the axes of an array may be, if not the map of a row."""
     if values.ndim == 4:
         return ""
-    classes = "If one axis is classes, choose the class explained: fs.read(values, class_index=1)."
-    if are_interactions(values):
-        classes = "They are symmetric, as shap's interactions of features, whose importances are values.sum(axis=2)."
-    pool = " discretizer=fs.Pool((4, 4)), or" if values.ndim == 3 else ""
     return (
-        f"Importances must have shape (n_rows, n_features); got {values.shape}. {classes} If each row is a map or a "
-        f"series, pass{pool} values.reshape(len(values), -1)."
+        f"Importances must have shape (n_rows, n_features); got {values.shape}. If one axis is classes, choose the "
+        "class explained: fs.read(values, class_index=1); of shap's interactions, values.sum(axis=2) are the "
+        "importances. If each row is a map or a series, pass discretizer=fs.Pool((4, 4)), or "
+        "values.reshape(len(values), -1)."
     )

@@ -14,7 +14,6 @@ from faithscope.explanations.codes import Codes
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.grouping import group
-from faithscope.inputs.labels import SETS, are_sets
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.repeats import LARGEST, odd_occurrence
 from faithscope.inputs.rows import take_rows
@@ -53,7 +52,7 @@ def label_notes(labels: Sequence[Any], n: int) -> Notes:
     numbers = all(isinstance(each, kinds) and not isinstance(each, bool) for each in known)
     if not numbers or len(labels) < _FEWEST_SHARES:
         told = f"predictions have {len(labels):,} different labels in {n:,} rows, so that few can agree"
-        return (*(SETS,) * are_sets(labels), *(f"{told}: merge rare labels, or measure more rows",) * many)
+        return (f"{told}: merge rare labels, or measure more rows",) * many
     values = np.array([float(label) for label in known])
     fractions = values[values != np.floor(values)]
     inside = np.sum((fractions > 0) & (fractions < 1))

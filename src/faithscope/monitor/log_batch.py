@@ -87,9 +87,8 @@ def log_batch(
                 f"Column {column!r} holds {schema[column]}, not dates or moments: convert it to a timestamp."
             )
         if when is None:  # what nothing else reads may tell when rows happened
-            for name in (
-                name for name in log.source.columns if name not in (*log.used, *log.explained, *groups, *read.values())
-            ):
+            read_anyway = {*log.used, *log.explained, *groups, *read.values()}
+            for name in (name for name in log.source.columns if name not in read_anyway):
                 if schema[name].is_timestamp() or schema[name].is_date():
                     raise times_unsaid(f"Column {name!r}", f"{name!r}, on the command line --by-time {name}")
         used, shown = (

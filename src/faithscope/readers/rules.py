@@ -12,12 +12,13 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations, claims
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rule_json import structured_rules
-from faithscope.explanations.rule_text import BOUNDS, ROUNDED, Triple, parse_rule
+from faithscope.explanations.rule_text import BOUNDS, Triple, parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import split_lower_words, split_words
 from faithscope.readers.wanted import Wanted
 
 _EQUALS = " = "
+_ROUNDED = "bounds are as printed, to 2 decimals, so that a rule may not cover the row that it explains"
 _ALIKE = "bounds that print alike to 2 decimals were taken as the widest of them"
 
 
@@ -80,7 +81,7 @@ class Printed:
         if operator not in BOUNDS:
             return triple
         alike = {edge for edge in edges if f"{edge:.2f}" == f"{value:.2f}"}
-        self.remarks += [] if len(alike) == 1 else [_ALIKE if alike else ROUNDED]
+        self.remarks += [] if len(alike) == 1 else [_ALIKE if alike else _ROUNDED]
         return (name, operator, max(alike) if "<" in operator else min(alike)) if alike else triple
 
     def rules(self, rows: Sequence[Iterable[Triple]], wanted: Wanted, names: Sequence[str] | None) -> Rules:

@@ -14,7 +14,6 @@ from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.hints import hint
-from faithscope.inputs.rows import are_interactions
 
 ClassIndex = int | Literal["predicted"] | None
 _PREDICTED = "fs.read(explanations, class_index='predicted')"
@@ -102,7 +101,7 @@ class Wanted:
         many : int
             How many classes the model has, if these may be some of them.
         """
-        if are_interactions(values):
+        if _are_interactions(values):
             raise BadInput(
                 f"Importances have shape {values.shape}, symmetric, as interactions of features are (shap): sum them "
                 "first, explanations.values.sum(axis=2)."
@@ -181,3 +180,10 @@ class Wanted:
 def label_named(title: Any) -> str | None:
     """The label that a library names; None for a number, or a word with a number, which name only its place."""
     return None if not isinstance(title, str) or re.fullmatch(r"(\w+ )?\d+", title.strip()) else title
+
+
+def _are_interactions(values: Array) -> bool:
+    """Whether each row is a symmetric matrix, as shap's interactions of every two features are."""
+    if values.ndim < 3 or not values.shape[1] == values.shape[2] > 1 or values.dtype.kind != "f":
+        return False
+    return np.allclose(values, values.swapaxes(1, 2)) and not (values == values[:, :1, :1]).all()

@@ -55,7 +55,6 @@ def test_the_words_that_decide_are_found(predict, words):
 
 def test_words_keep_what_is_predicted_by_draws_of_ones_own_and_weigh_in_its_favor():
     texts, linear, vectorizer = reviews()
-    assert TextAnchors(opinion, texts[:30], beam=2) == TextAnchors(opinion, beam=2), "training texts play no part"
     highlights = TextAnchors(opinion, threshold=0.9, beam=2).explain(texts[:30])
     brute = np.array([fresh_precision(text, highlights.item(row)) for row, text in enumerate(texts[:30])])
     assert np.abs(highlights.claimed["precision"] - brute).max() < 0.12

@@ -220,11 +220,6 @@ def test_what_cannot_be_explained_is_refused():
     assert_refused({BadInput: BAD_INPUT, WrongType: WRONG_TYPE})
 
 
-def test_a_large_background_is_warned_of():
-    with pytest.warns(UserWarning, match="A background of 1,800 rows makes SHAP slow"):
-        Shap(chance, np.vstack([X, X]))
-
-
 def test_a_missing_package_is_named_with_its_extra_where_trees_need_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
     for algorithm in ("auto", "tree"):

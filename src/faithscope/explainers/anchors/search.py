@@ -6,7 +6,7 @@ Whoever can draw perturbed rows that keep an anchor (`Perturbations`) is searche
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,26 +99,12 @@ def may_exceed(mean: Floats, target: Floats, level: Floats) -> Bools:
     return np.asarray((mean >= 0) & (target < 1) & (within | (mean > target)))
 
 
-class Perturbations(Protocol):
-    """Numbered draws of perturbed rows that keep an anchor.
-
-    An anchor has one code per feature: 0 leaves the feature free, others stand for conditions that the row meets.
-    """
-
-    batch: int  # draws of a batch
-    width: int  # features of an anchor
-
-    def extend(self, rows: Ints, anchors: Codes) -> tuple[Ints, Codes]:
-        """What may be added: features (k,), and their new codes (n, beam, k), 0 if nothing may."""
-        ...
-
-    def coverage(self, anchors: Codes, features: Ints, codes: Codes) -> Floats:
-        """The share of rows that each extension covers, from 0 to 1: (n, beam, k)."""
-        ...
-
-    def agreeing(self, candidates: "Candidates", line: Ints, which: Ints, batch: Ints) -> Ints:
-        """How many draws have the row's prediction, of one batch of each of some candidates: (m,)."""
-        ...
+# Numbered draws of perturbed rows that keep an anchor: those of tables, `TableDraws`, or of texts. An anchor has one
+# code per feature, 0 for a free one. They have `batch`, the draws of a batch, and `width`, the features; and
+#   extend(rows, anchors): what may be added, features (k,) and their new codes (n, beam, k), 0 if nothing may;
+#   coverage(anchors, features, codes): the share of rows that each extension covers, (n, beam, k);
+#   agreeing(candidates, line, which, batch): how many draws of one batch of each candidate have the row's prediction.
+Perturbations = Any
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,6 @@ Tell = Callable[[int], None]  # called with the number of rows that are done bes
 
 _CELLS = 2**22  # numbers in one call of the model
 _PAIR_CELLS = 2**21  # numbers in one block of pairs
-_KEPT = 2**16  # mixtures whose answers are kept from call to call
-_WORTHWHILE = 1 / 5  # share of mixtures that must be equal to others for their answers to be kept
-_ASKED_AGAIN = 64  # mixtures per call, at most, that are asked again to see whether their answer is the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,60 +75,17 @@ class Game:
         return values, errors
 
 
-class MixtureAnswers:
-    """The model's answers to mixtures of rows; equal mixtures are asked about once.
+def once(ask: Ask) -> Ask:
+    """The same answers, for which the model is asked about equal mixtures of one call once.
 
-    Some mixtures of every call whose answer is known are asked about again. If the answer is another, the model draws
-    at random, or has a state: from then on it is asked about every mixture.
-
-    Parameters
-    ----------
-    ask : callable
-        From mixtures (n, d) to answers (n, outputs).
-    differ : callable
-        From answers, and other answers to the same mixtures, to which of them differ beyond rounding.
-    shape : tuple of int
-        d and outputs.
-
-    Attributes
-    ----------
-    asked, saved : int
-        About how many rows the model was asked, and how many answers were taken from equal rows instead.
-    noisy : bool
-        Whether the model answered equal rows differently.
+    -0.0 is not 0.0: a model may tell.
     """
 
-    def __init__(self, ask: Ask, differ: Callable[[Floats, Floats], Bools], shape: tuple[int, int]) -> None:
-        self._ask, self._differ = ask, differ
-        self.asked, self.saved, self.noisy = 0, 0, False
-        self._known = np.empty((0, shape[0]), np.int64)  # mixtures, as bits, all different
-        self._answers = np.empty((0, shape[1]))
+    def answers(mixtures: Floats) -> Floats:
+        codes, first = group([np.where(np.isnan(mixtures), np.nan, mixtures).view(np.int64)])
+        return ask(mixtures[first])[codes]
 
-    def __call__(self, mixtures: Floats) -> Floats:
-        """The answers (n, outputs) to mixtures (n, d)."""
-        answers = None if self.noisy else self._once(mixtures)
-        if answers is None or self.noisy:
-            self.asked += len(mixtures)
-            return self._ask(mixtures)
-        return answers
-
-    def _once(self, mixtures: Floats) -> Floats:
-        """The answers, with one for mixtures that are equal. -0.0 is not 0.0: a model may tell."""
-        bits, before = np.where(np.isnan(mixtures), np.nan, mixtures).view(np.int64), len(self._known)
-        codes, first = group([np.concatenate([self._known, bits])])
-        new = first[before:] - before
-        others = np.delete(np.arange(len(mixtures)), new)
-        again = others[:: max(1, min(32, len(others)), -(-len(others) // _ASKED_AGAIN))]  # a few, evenly spread
-        asked = self._ask(mixtures[np.concatenate([new, again])])
-        every = np.concatenate([self._answers, asked[: len(new)]])
-        answers = every[codes[before:]]
-        self.noisy = bool(self._differ(asked[len(new) :], answers[again]).any())
-        self.asked += len(asked)
-        if not self.noisy:
-            self.saved += len(mixtures) - len(asked)
-        if len(others) >= _WORTHWHILE * len(mixtures) and len(every) <= _KEPT:
-            self._known, self._answers = np.concatenate([self._known, bits[new]]), every
-        return answers
+    return answers
 
 
 # From the rows and the background rows of pairs, (p,) positions of either, and the features in which they differ,

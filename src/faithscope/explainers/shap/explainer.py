@@ -1,7 +1,7 @@
 """SHAP: how far each feature moves the model's output away from its mean over a background."""
 
 import warnings
-from functools import cached_property, partial
+from functools import cached_property
 from math import ceil, log10
 from types import MappingProxyType
 from typing import Any, Literal
@@ -10,8 +10,8 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, settings_line
-from faithscope.explainers.classes import chosen_classes, of_classes, warn_if_predicted
-from faithscope.explainers.shap.coalitions import Game, MixtureAnswers, Tell, affordable, asked_values
+from faithscope.explainers.classes import chosen_classes, of_classes
+from faithscope.explainers.shap.coalitions import Game, Tell, affordable, asked_values, once
 from faithscope.explainers.shap.trees import Trees, is_off
 from faithscope.explainers.space import Space
 from faithscope.explanations.importances import Importances
@@ -22,7 +22,6 @@ from faithscope.inputs.models import Model
 from faithscope.inputs.seeds import canonical
 from faithscope.runtime.memory import in_memory, need
 
-_LARGE = 1_000  # background rows above which explaining is slow
 _LOST = "The background's columns cannot hold every category of these rows"
 _SAME = "Give them the same categories, or plain strings."
 _UNROUNDED = 60  # decimals, of which no output is too small to have some
@@ -31,7 +30,7 @@ _NOISY = (
     "the model answers equal rows differently, so these importances are noisy: computed again, they would be others"
 )
 Output = Literal["margin", "probability", "label"]
-_CHECKED = 20  # background rows for which values of the trees are compared with the model
+_CHECKED = 20  # background rows for which values of the trees, and answers given again, are compared with the model
 
 
 class Shap(Explainer):
@@ -42,9 +41,9 @@ class Shap(Explainer):
     row, averaged over the background. Coalitions are drawn once from the seed and are the same for every row, so the
     values of a row do not depend on its batch. Equal rows get values that are equal to the last bit.
 
-    The model is asked once about mixtures of rows and background rows that are equal, as those of categories and flags
-    often are. Some are asked again; if their answer is another, the model draws at random, is asked about all of them,
-    and the explanations carry a remark.
+    In one call the model is asked once about mixtures of rows and background rows that are equal, as those of
+    categories and flags often are. Some background rows are asked about twice; if the answer is another, the model
+    draws at random, is asked about all mixtures, and the explanations carry a remark.
 
     Parameters
     ----------
@@ -84,10 +83,6 @@ class Shap(Explainer):
     error : float
         The largest standard error of a value that `explain` has given so far: 0 as long as all were exact, infinite if
         too few coalitions were drawn to know it. Explanations carry it too, and results measured on them say so.
-    asked, saved : int
-        Rows about which `explain` has asked the model so far: the rows explained, and mixtures of these with background
-        rows; and mixtures that were equal to one of them, so that their answer was known. Equal rows are explained
-        once, and count once. Explanations carry both numbers for the rows that were explained together with them.
 
     Examples
     --------
@@ -114,7 +109,6 @@ class Shap(Explainer):
         check_word(output, "output", ("margin", "probability", "label"), optional=True)
         check_word(algorithm, "algorithm", ("auto", "tree", "permutation"))
         self.model, self.class_index, self.error = model, class_index, 0.0
-        self.asked, self.saved = 0, 0
         self._output_given, self._algorithm_given = output, algorithm
         self._asked = asked = Model(model)
         self._regressor = asked.kind == "regressor"
@@ -125,18 +119,16 @@ class Shap(Explainer):
         self.X_background = X_background
         self.table = Space.learn(X_background)
         self.background = self.table.encode(X_background)
-        if len(self.background) > _LARGE:
-            warnings.warn(
-                f"A background of {len(self.background):,} rows makes SHAP slow, since time grows with it: draw a "
-                "hundred of them.",
-                stacklevel=2,
-            )
         self._known = self._outputs(self.background, self.table)
         self.expected_value: Floats = self._known.mean(axis=0)
         self._classes = self._computed_classes(self._known.shape[1])
         largest = float(np.abs(self._known).max())
         self._scale = largest or 1.0
         self._decimals = 12 - ceil(log10(largest)) if largest else _UNROUNDED
+        some = slice(0, _CHECKED)
+        self._noisy = bool(
+            is_off(self._outputs(self.background[some], self.table), self._known[some], self._scale).any()
+        )
         self._trees = self._find_trees()
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
         self._budget = 20 * len(self.table.names)  # coalitions that may be tried per row
@@ -179,7 +171,6 @@ class Shap(Explainer):
         Importances
         (n, d) array
         """
-        predicted = warn_if_predicted(self.class_index, stacklevel=6)
         encoded, table = self.table.read(X)
         _refuse_lost(table, encoded)
         place, first = group([canonical(encoded).view(np.int64)])
@@ -194,18 +185,17 @@ class Shap(Explainer):
             if progress is not None:
                 progress(len(place) * done // len(rows), len(place))
 
-        values, errors, answers = self._values(rows, full, table, tell)
-        if predicted:
+        values, errors = self._values(rows, full, table, tell)
+        if self.class_index == "predicted":
             highest = full.argmax(axis=1)[:, None, None]
             values, errors = (np.take_along_axis(part, highest, axis=2) for part in (values, errors))
         values, errors = (part[place].transpose(0, 2, 1) for part in (values, errors))
-        error, asked = float(errors.max(initial=0.0)), answers.asked + len(rows)
+        error = float(errors.max(initial=0.0))
         self.error = max(self.error, error)
-        self.asked, self.saved = self.asked + asked, self.saved + answers.saved
         word = "output" if self._regressor else "class"
         importances = of_classes(values, self.table.names, self, self.table.axes, word)
-        remarks = (*importances.remarks, _NOISY) if answers.noisy else importances.remarks
-        told = importances._with(error=error, remarks=remarks, asked=asked, saved=answers.saved)._labelled(X)
+        remarks = (*importances.remarks, _NOISY) if self._noisy else importances.remarks
+        told = importances._with(error=error, remarks=remarks)._labelled(X)
         return told, errors.reshape(told.values.shape)
 
     def _computed_classes(self, classes: int) -> list[int]:
@@ -236,7 +226,7 @@ class Shap(Explainer):
         return outputs
 
     @in_memory("explain fewer rows at a time, or use a smaller background")
-    def _values(self, rows: Floats, full: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats, MixtureAnswers]:
+    def _values(self, rows: Floats, full: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats]:
         """SHAP values of the computed classes, and their errors, (n, d, classes); `full`: outputs of the rows."""
         many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(self._classes):,} classes"
         need(48 * rows.size * len(self._classes), many, "explain fewer rows at a time, or choose a class")
@@ -256,7 +246,7 @@ class Shap(Explainer):
         def ask(masked: Floats) -> Floats:
             return self._outputs(masked, table)[:, self._classes] - expected
 
-        answers = MixtureAnswers(ask, partial(is_off, scale=self._scale), (features, len(expected)))
+        answers = ask if self._noisy else once(ask)
         every = affordable(rows, background, self._budget, np.arange(features), features) & left
         starts = self._known[:, self._classes] - expected
         values[every] = asked_values(rows[every], gains[every], background, starts, answers, tell, self._budget)
@@ -264,7 +254,7 @@ class Shap(Explainer):
             values[rest], errors[rest] = self._game.values(rows[rest], gains[rest], background, answers, tell)
         if not (self._trees and self._trees.shap):  # so that 0 has no rounding error or sign
             values = np.round(values, self._decimals) + 0.0
-        return values, np.round(errors, self._decimals), answers
+        return values, np.round(errors, self._decimals)
 
     @cached_property
     def _game(self) -> Game:
@@ -299,11 +289,8 @@ class Shap(Explainer):
 def _refuse_lost(table: Space, rows: Floats) -> None:
     """Raise if a category does not survive decoding: a categorical column of pandas turns other categories into NaN."""
     strange = rows[(rows > [np.inf if known is None else len(known) for known in table.categories]).any(axis=1)]
-    try:
-        with warnings.catch_warnings(action="ignore"):  # pandas warns, and will raise
-            again = table.encode(table.decode(strange)) if len(strange) else strange
-    except Exception as problem:  # every library has an error of its own
-        raise BadInput(f"{_LOST} ({problem}). {_SAME}") from problem
+    with warnings.catch_warnings(action="ignore"):  # pandas warns of categories that its type does not have
+        again = table.encode(table.decode(strange)) if len(strange) else strange
     for row, j in np.argwhere((again != strange) & table.categorical):
         value = table.scales[j].decode(strange[[row], j])[0]
         raise BadInput(f"{_LOST}: {value!r} in {table.names[j]!r}. {_SAME}")

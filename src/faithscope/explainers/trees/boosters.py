@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.trees.forest import Forest, Tree
-from faithscope.explanations.conditions.tree_paths import last_to_the_left
+from faithscope.explainers.trees.forest import Forest, Tree, last_to_the_left
 from faithscope.inputs.array_types import Array, Floats, Names
 from faithscope.inputs.models import is_xgboost_booster
 

@@ -233,3 +233,19 @@ class Forest:
         """The largest sum of absolute values that can occur."""
         largest = np.maximum.reduceat(np.abs(self.leaves.values).max(axis=1), self.leaves.starts)
         return float(largest.sum() + np.abs(self.base).max(initial=0.0))
+
+
+def last_to_the_left(thresholds: Floats) -> Floats:
+    """For each threshold t the largest float64 v with ``float32(v) <= t``, which is how a tree compares.
+
+    Some versions of scikit-learn have thresholds that are nan, which no number is below.
+    """
+    thresholds = np.where(np.isnan(thresholds), -np.inf, thresholds)
+    with np.errstate(over="ignore"):
+        single = thresholds.astype(np.float32)
+        single = np.where(single > thresholds, np.nextafter(single, np.float32(-np.inf)), single)
+        ends = np.stack([single, np.nextafter(single, np.float32(np.inf))]).astype(np.float64)
+        # Rounding turns halfway to the next float32: up or down, to the even one. It overflows at 2**128.
+        halfway = np.clip(ends, -(2.0**128), 2.0**128).mean(axis=0)
+        last = np.where(halfway.astype(np.float32) <= single, halfway, np.nextafter(halfway, -np.inf))
+    return np.where(single == np.inf, np.inf, last)

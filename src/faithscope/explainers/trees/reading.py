@@ -7,8 +7,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.trees.boosters import names_of, read_catboost, read_lightgbm, read_xgboost
-from faithscope.explainers.trees.forest import Forest, Tree
-from faithscope.explanations.conditions.tree_paths import last_to_the_left
+from faithscope.explainers.trees.forest import Forest, Tree, last_to_the_left
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.models import owner_of
 
@@ -19,7 +18,7 @@ KNOWN = (
 )
 
 
-def _tree_of(splits: Any, values: Floats) -> Tree:
+def tree_of(splits: Any, values: Floats) -> Tree:
     """A scikit-learn ``tree_``, which compares ``float32(x) <= threshold``."""
     left, right = (np.asarray(children, np.int64) for children in (splits.children_left, splits.children_right))
     to_left = np.asarray(splits.missing_go_to_left).astype(bool)
@@ -36,7 +35,7 @@ def _read_mean(model: Any) -> Forest:
         raise BadInput(f"This {type(model).__name__} predicts {outputs} outputs: pass a model of one output.")
     values = [tree.value[:, :, 0] if classes is None else tree.value[:, 0, :] for tree in splits]
     return Forest(
-        [_tree_of(tree, value) for tree, value in zip(splits, values, strict=True)],
+        [tree_of(tree, value) for tree, value in zip(splits, values, strict=True)],
         model.n_features_in_,
         np.zeros(values[0].shape[1]),
         np.zeros(len(splits), np.int64) if classes is None and outputs == 1 else None,
@@ -58,7 +57,7 @@ def _read_boosting(model: Any) -> Forest:
     rounds, k = model.estimators_.shape
     splits = [tree.tree_ for tree in model.estimators_.ravel()]
     return Forest(
-        [_tree_of(tree, model.learning_rate * tree.value[:, 0, :1]) for tree in splits],
+        [tree_of(tree, model.learning_rate * tree.value[:, 0, :1]) for tree in splits],
         model.n_features_in_,
         np.asarray(model._raw_predict_init(np.zeros((1, model.n_features_in_), np.float32))[0], np.float64),
         np.tile(np.arange(k), rounds),

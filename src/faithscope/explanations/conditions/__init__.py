@@ -1,1 +1,1 @@
-"""Conditions on features: one condition, conjunctions, the paths of a tree, and the grammar of rules."""
+"""Conditions on features: one condition, and conjunctions."""

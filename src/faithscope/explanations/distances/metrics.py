@@ -1,4 +1,4 @@
-"""Distances between rows: any metric of scikit-learn's, and Gower's for rows of numbers and categories."""
+"""Distances between rows: any metric of SciPy's cdist, and Gower's for rows of numbers and categories."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,14 +14,7 @@ from faithscope.inputs.checks import check_function, is_real
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import is_missing
 
-_PLAIN = {"euclidean", "cityblock", "chebyshev", "cosine", "hamming"}
 _ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
-_UNUSABLE = {
-    "precomputed": "distances must be computed between rows here.",
-    "seuclidean": "it depends on all rows at once; scale the rows and use euclidean.",
-    "mahalanobis": "it depends on all rows at once; whiten the rows and use euclidean.",
-    "nan_euclidean": "it leaves missing numbers out; use gower, for which missing is a value of its own, or fill them.",
-}
 _DIAGONAL = 16  # rows at a time whose square of distances is computed for its diagonal
 
 
@@ -129,25 +122,19 @@ def to_metric_name(metric: Any) -> Any:
     """A metric by its canonical name; raises for one that depends on more than two rows, and for what is none."""
     if not isinstance(metric, str | Gower):
         return check_function(metric, "metric, if it is no name such as 'euclidean',", "a", "b")
-    if metric in _UNUSABLE:
-        raise BadInput(f"metric={metric!r} cannot be used: {_UNUSABLE[metric]}")
+    if metric in ("seuclidean", "mahalanobis"):
+        raise BadInput(f"metric={metric!r} depends on all rows at once: scale or whiten the rows, and use euclidean.")
     return _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
 
 
 def pairwise(a: Floats, b: Floats, metric: Any) -> Floats:
     """Distances between all rows of a and all rows of b; NaN if either row misses a number."""
-    name = to_metric_name(metric)
-    if isinstance(name, str) and name in _PLAIN:
-        from scipy.spatial.distance import cdist  # here, since it would double the time to import faithscope
+    from scipy.spatial.distance import cdist  # here, since it would double the time to import faithscope
 
-        distances = np.asarray(cdist(a, b, name))
-    else:
-        from sklearn.metrics import pairwise_distances
-
-        try:
-            distances = np.array(pairwise_distances(np.nan_to_num(a), np.nan_to_num(b), metric=name), np.float64)
-        except (ValueError, TypeError) as problem:
-            raise BadInput(f"metric={metric!r} could not be used: {str(problem).splitlines()[0][:160]}") from problem
+    try:
+        distances = np.asarray(cdist(a, b, to_metric_name(metric)), np.float64)
+    except (ValueError, TypeError) as problem:
+        raise BadInput(f"metric={metric!r} could not be used: {str(problem).splitlines()[0][:160]}") from problem
     distances[np.isnan(a).any(axis=1)] = np.nan
     distances[:, np.isnan(b).any(axis=1)] = np.nan
     return distances

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import readable, several
+from faithscope.explanations.base import readable
 from faithscope.explanations.distances.metrics import Gower, numbers_of, paired, pairwise, to_metric_name
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
 from faithscope.inputs.arrays import declared_categories, to_vector
@@ -57,13 +57,10 @@ def to_metric(metric: Any, rows: Array, categories: Collection[int] = ()) -> Any
         columns = _columns(rows)
         return Gower.fit([column.astype(object) if j in categories else column for j, column in enumerate(columns)])
     if others and not isinstance(metric, Gower):
-        missing = sum(item is None for item in rows.flat)
-        if missing:
-            raise BadInput(
-                f"metric={metric!r} needs complete numbers, and these rows miss {several(missing, 'value', 'values')}: "
-                "use metric='gower', for which missing is a value of its own, or fill them."
-            )
-        raise BadInput(f"metric={metric!r} needs numbers, and these rows have categories or dates: use metric='gower'.")
+        raise BadInput(
+            f"metric={metric!r} needs complete numbers, and these rows have categories, dates or missing values: use "
+            "metric='gower', for which missing is a value of its own."
+        )
     return metric
 
 
