@@ -27,7 +27,7 @@ def drawn(chart):
 def test_everything_that_plots_gives_an_altair_chart():
     comparison = examples.comparison()
     curve = fs.within_curve(default_rng(0).normal(size=(50, 2)), [0, 1] * 25, [0.0, 0.1, 1.0])
-    for result in (comparison["rules by age"], comparison, comparison.populations["constant"], curve):
+    for result in (comparison["rules by age"], comparison, comparison["constant"].populations, curve):
         spec, rows = drawn(result.plot())
         assert spec["layer"]
         assert rows

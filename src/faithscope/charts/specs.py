@@ -26,14 +26,11 @@ _GUTTER = 78  # pixels for the names of measures
 _HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1
 _SAME, _SPREAD = "Same()", "Spread()"  # agreements as estimates write them down
 _LOWEST = -1.0  # an axis begins no lower; a mark beyond it is drawn at its end
-_MOST_INTERVALS = 25  # with more points, intervals would hide them
 _MOST_POINTS = 2000  # of encoding
-_RECALL = "recall: of the rows with its prediction, the share that it covers"
 _AXES = {
     "repeatability": "share of pairs of runs that explain a row alike",
     "necessity": "share of the rows with its prediction to which an explanation applies",
 }
-_PRECISION = "precision: of the rows that it covers, the share with its prediction"
 CELL, _ROW = 84, 34  # pixels of a cell of a heat map, if there is room
 _STRENGTH = {"domain": [0, 1], "range": [0.04, 0.55], "clamp": True}  # more would make numbers in cells illegible
 
@@ -228,28 +225,6 @@ def measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
         layer(rows, "line chance-line", x=x, y=y("chance")),
     ]
     return layered(layers, 280, _scale(rows))
-
-
-def precision_recall(rows: Rows) -> Spec:
-    """One point per explanation, larger if more rows were given it; a ring if its choice says more than it does.
-
-    Parameters
-    ----------
-    rows : sequence of mappings
-        With ``explanation``, ``label``, ``n``, ``precision``, ``recall``, the ends of both intervals, and ``flagged``.
-    """
-    x, y = titled("recall", _RECALL), titled("precision", _PRECISION)
-    tips = ("explanation", "label", "n", "precision", "recall")
-    few = rows if len(rows) <= _MOST_INTERVALS else []
-    faint = {"opacity": 0.35}
-    ringed = [row for row in rows if row.get("flagged")]
-    layers = [
-        layer(few, "rule checked-interval", faint, x=titled("recall_low", _RECALL), x2="recall_high", y=y),
-        layer(few, "rule checked-interval", faint, x=x, y=titled("precision_low", _PRECISION), y2="precision_high"),
-        layer(rows, "point dot", {"opacity": 0.6}, x=x, y=y, size=sized(25, 500), tooltip=tips),
-        layer(ringed, "point ring", {"size": 620}, x=x, y=y, tooltip=tips),
-    ]
-    return layered(layers, 320)
 
 
 def encoding(columns: Mapping[str, Any]) -> Spec:

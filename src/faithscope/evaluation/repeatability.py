@@ -90,7 +90,7 @@ def repeatability(
         if X is None:
             raise BadInput(f"{name} is an explainer ({type(run).__name__}), which needs rows: pass (explain, X).")
         explainer = adapted(run, model, place)
-        if model is None and library_of(run) in ("lime", "anchors"):
+        if model is None and library_of(run) == "lime":
             raise BadInput(f"{type(run).__name__} holds no model to ask: pass model=, the model that it explains.")
         asker = Asker(kept, watch).knowing(None, explainer)
         key = asker.questions.get(id(explainer))

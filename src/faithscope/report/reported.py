@@ -125,12 +125,8 @@ class OfOneExplainer(Reported):
 
         return plan(getattr(self, measure))
 
-    def _claims(self) -> dict[str, Any] | None:
-        """The table of explanations that claim a precision of their own; None if they claim none."""
-        return None
-
     @property
-    def _discretized(self) -> Sequence[dict[str, Any]]:
+    def _discretized(self) -> Sequence[dict[Any, Any]]:
         """The consistency of these explanations per discretization, finest first; none if one alone is measured."""
         return ()
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from faithscope.charts.specs import heat_map
 from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.report.document import Block, Chart, Group, Section, aside
-from faithscope.report.question import attempt
+from faithscope.report.explainer import attempt
 from faithscope.report.wording import plain, wording
 
 _MAPS = {

@@ -5,7 +5,7 @@ from typing import Any
 from faithscope.charts import specs, upper_of
 from faithscope.measures.telling import number
 from faithscope.report.document import Block, Chart
-from faithscope.report.question import Asked, Question
+from faithscope.report.explainer import Explainer, Question
 from faithscope.report.wording import plain, wording
 from faithscope.rounding import down, up
 from faithscope.sinks.card import Cell, Table
@@ -13,12 +13,12 @@ from faithscope.sinks.card import Cell, Table
 _COLUMNS = ("discretization", "consistency", "interval", "unverifiable", "uniqueness", "explanations")
 
 
-def _ask(asked: Asked) -> list[Block]:
+def _ask(asked: Explainer) -> list[Block]:
     known = asked.attempt(DISCRETIZATIONS, "consistency", lambda: asked.result._discretized)
     lines = [{name: plain(value) for name, value in line.items()} for line in known or ()]
     if len(lines) < 2:
         return []
-    first = asked.estimates[0]
+    first = asked.measures[0]
     beside = {"measure": first.measure, "agreement": first.to_dict()["agreement"]}
     rows = [{**line, **beside, "name": wording(line["discretizer"]), "upper": upper_of(line)} for line in lines]
     table = Table(_COLUMNS, tuple(map(_row, rows)), 1, "Consistency of each discretization")
