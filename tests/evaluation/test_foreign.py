@@ -140,8 +140,7 @@ def test_what_lime_needs_is_said():
         (tabular(), ROWS, several, r"several labels per row.*model.estimators_\[0\]"),
     ):
         refused(BadInput, words, evaluate, explainer, rows, model)
-    notes = evaluate(tabular(), pretty, Anything()).consistency.notes
-    assert any("taken by position: 'MEAN RADIUS' as 'mean radius'" in note for note in notes)
+    refused(BadInput, "no column, or several, called 'mean radius'", evaluate, tabular(), pretty, Anything())
     assert evaluate(tabular(), model=MODEL.predict).explanations.names == tuple(X), "a bound predict names its model"
 
 

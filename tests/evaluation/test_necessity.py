@@ -9,8 +9,8 @@ from numpy.random import default_rng
 import faithscope as fs
 from faithscope.errors import BadInput, NotProven
 from faithscope.report.summary import summarize
-from faithscope.report.terminal import render
 from refused import refused
+from report_examples import printed as render
 
 RNG = default_rng(0)
 X = pd.DataFrame({"a": RNG.integers(0, 10, 300).astype(float), "b": RNG.integers(0, 3, 300).astype(float)})

@@ -116,14 +116,14 @@ def test_numbers_of_anybody_else_get_a_sentence_whose_advice_runs():
             assert fs.evaluate(predict, explain, X, agreement=agreement).consistency.n == len(X)
 
 
-def test_a_torch_module_with_one_output_is_measured_by_spread():
+def test_a_torch_module_with_one_output_is_measured_as_is_asked():
     torch = pytest.importorskip("torch")
     module = torch.nn.Sequential(torch.nn.Linear(10, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
-    found = fs.evaluate(module, explain, X)
-    assert "numbers of a torch module: measured by Spread()" in str(found)
+    refused(BadInput, r"agreement=fs.Spread\(\)", fs.evaluate, module, explain, X)
+    found = fs.evaluate(module, explain, X, agreement=fs.Spread())
     assert module.training, "the module is left as it was"
     rows = torch.as_tensor(X, dtype=torch.float32)
-    assert found.consistency == fs.evaluate(module, explain, rows).consistency
+    assert found.consistency == fs.evaluate(module, explain, rows, agreement=fs.Spread()).consistency
     with torch.no_grad():
         assert np.array_equal(found.predictions, module.eval()(rows).numpy()[:, 0].astype(float))
 

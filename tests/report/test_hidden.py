@@ -9,8 +9,8 @@ import report_examples as examples
 from faithscope.report.document import Chart
 from faithscope.report.html import render
 from faithscope.report.summary import summarize
-from faithscope.report.terminal import render as print_summary
 from faithscope.sinks.card import Sentence, Table
+from report_examples import printed as print_summary
 
 ALWAYS_TRUE = {"yes": [("age", "<=", 200.0)], "no": [("income", "<=", 900.0)]}
 

@@ -20,8 +20,8 @@ from faithscope.report.html import render
 from faithscope.report.sections.glossary import GLOSSARY
 from faithscope.report.sections.verdicts import headline
 from faithscope.report.summary import summarize
-from faithscope.report.terminal import render as in_terminal
 from faithscope.rounding import down, up
+from report_examples import printed as in_terminal
 
 SECTIONS = (
     *("verdicts", "contradictions", "picture", "populations", "rows"),

@@ -14,9 +14,9 @@ from faithscope.measures.telling import READING_ORDER
 from faithscope.report.html import render
 from faithscope.report.sections.contradictions import feature_columns, side_by_side
 from faithscope.report.summary import summarize
-from faithscope.report.terminal import render as in_terminal
 from faithscope.report.wording import two_values, wording
 from refused import refused
+from report_examples import printed as in_terminal
 
 
 def test_numbers_are_those_of_the_estimates_and_everyone_is_told_by_verdict_then_lower_end_and_baselines_last():

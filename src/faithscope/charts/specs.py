@@ -85,8 +85,8 @@ def _scale(rows: Rows) -> Spec:
     return {"domain": [max(_LOWEST, math.floor(10 * least) / 10), 1], "clamp": True}
 
 
-def estimates(rows: Rows) -> Spec:
-    """One bar per estimate, under its name."""
+def estimates(rows: Rows, *, strokes: bool = False) -> Spec:
+    """One bar per estimate, under its name; `strokes` hatch it where there is no pattern of a page's to fill it."""
     # The line of an estimate in the chart is the number of its name, then that of its measure.
     numbers = {name: place for place, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
     measures = sorted({row["measure"] for row in rows})
@@ -104,7 +104,8 @@ def estimates(rows: Rows) -> Spec:
     y = {**nominal("line"), "scale": {"domain": order, "padding": 0}, "axis": axis}
     text = {"align": "left", "baseline": "middle", "dy": 3, "limit": {"expr": f"width + {left}"}}
     heading = layer(names, "text name", text, y=y, text="name", x={"value": -left})
-    return layered([*_bars(lines, y), heading], _STEP * len(order), _scale(rows))
+    bars = [each for each in _bars(lines, y) if strokes or each["mark"].get("style") != "hatch"]
+    return layered([*bars, heading], _STEP * len(order), _scale(rows))
 
 
 def _bars(lines: Rows, y: Spec) -> list[Spec]:
@@ -284,3 +285,14 @@ def heat_map(names: Sequence[str], values: Sequence[Sequence[float | None]], mea
         layer(missing, "text aside", middle, **place, text="text"),
     ]
     return layered([each for each in layers if each["data"]], _ROW * len(names))
+
+
+def pairs_in_words(names: Sequence[str], values: Sequence[Sequence[float | None]], measure: str) -> str:
+    """A heat map in words: every pair of which the number is known."""
+    told = [
+        f"{name} and {names[j]} {value:.2f}"
+        for i, name in enumerate(names)
+        for j, value in enumerate(values[i])
+        if j > i and value is not None
+    ]
+    return f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair: {'; '.join(told) or 'none is known'}."

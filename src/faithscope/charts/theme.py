@@ -31,7 +31,6 @@ def theme(palette: Mapping[str, str]) -> dict[str, Any]:
     """
     config: dict[str, Any] = _colored(_KEPT["config"], palette)
     if "hatch" in palette:
-        config["style"]["hatch"] = {"opacity": 0}  # in place of strokes, which would not keep their width
         config["style"]["silent"] = {"color": palette["hatch"], "stroke": palette["silent"]}
     return config | {"font": FONT}
 

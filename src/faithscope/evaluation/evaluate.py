@@ -89,9 +89,8 @@ def evaluate(
     agreement : Close, Tolerance, Spread, callable or str, optional
         How much two predictions agree if they are numbers, as for `consistency`. By default predictions are labels, but
         those of known regressors are measured by `Spread`, and a note says so: regressors of scikit-learn, XGBoost,
-        LightGBM and CatBoost, and torch modules that answer with one fraction per row. ``fs.Same()`` takes the answers
-        of a regressor for labels. For probabilities pass ``model.predict_proba`` and ``fs.Spread()``, or a function of
-        those of one class.
+        LightGBM and CatBoost. ``fs.Same()`` takes the answers of a regressor for labels. For probabilities pass
+        ``model.predict_proba`` and ``fs.Spread()``, or a function of those of one class.
     at_least : float
         What a faithful explainer is asked to reach, which stands beside the verdict of the report. Where chance is
         high, half of what it leaves open is asked for too.
@@ -171,8 +170,8 @@ def local(
         )
     refuse_swapped(model, explainer)
     row, asker = _single_row(x), Asker(None, Watch(progress=False))
-    question, samples = sampled(model, {"explainer": explainer}, X, Output.of(model, agreement), asker)
-    sample, coarsen = samples["explainer"].settled(discretizer)
+    question = Output.of(model, agreement)
+    sample, coarsen = sampled(model, {"explainer": explainer}, X, question, asker)["explainer"].settled(discretizer)
     given, explained = sample, asker.explanations(explainer, row, "explainer")
     sample, explanation = sample.discretized(coarsen), discretize(explained, coarsen)
     answer = question.read(asker.predictions(model, row, question))

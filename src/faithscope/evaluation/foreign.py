@@ -123,38 +123,30 @@ class Foreign:
                 progress(place + 1, len(digests))
         return answers
 
-    def told(self, explanations: Explanations, *remarks: str, unseeded: bool, of_class_1: bool = True) -> Explanations:
-        """Explanations with remarks, one of them on draws without a seed unless runs are compared, and their label."""
+    def told(self, answers: Any, *, unseeded: bool, of_class_1: bool = True) -> Explanations:
+        """Explanations with their label, and with a remark on draws without a seed unless runs are compared."""
+        explanations = as_explanations(answers)
         if unseeded and self.run is None:
             draws = f"{self.__name__} has no seed and draws anew at each call; here each row has a seed of its own"
-            remarks = (*remarks, f"{draws}, so other runs of {self.__name__} give other explanations")
-        explanations = explanations._with(remarks=(*explanations.remarks, *remarks))
+            remark = f"{draws}, so other runs of {self.__name__} give other explanations"
+            explanations = explanations._with(remarks=(*explanations.remarks, remark))
         unsaid = of_class_1 and isinstance(explanations, Importances) and explanations.label is None
         return explanations._with(label=self.label) if unsaid else explanations
 
-    def by_name(self, X: Any, names: Any) -> tuple[Any, tuple[str, ...]]:
-        """The rows with the columns that the explainer knows, in its order; and what a reader should know about it.
-
-        Rows without names, and tables that have none of the explainer's names, are taken by position.
-        """
-        if not is_frame(X) or names is None:
-            return X, ()
-        wanted, known = tuple(map(str, names)), frame_names(X)
-        if wanted == known:
-            return X, ()
-        unclear = [name for name in wanted if known.count(name) != 1 or wanted.count(name) != 1]
-        if not unclear:
-            places = [known.index(name) for name in wanted]
-            return (X.iloc[:, places] if hasattr(X, "iloc") else X.select(list(wanted))), ()
-        if len(wanted) != len(known) or set(wanted) & set(known):
+    def by_name(self, X: Any, names: Any) -> Any:
+        """The rows with the columns that the explainer knows, in its order; by position if it or they have no names."""
+        wanted = None if names is None else tuple(map(str, names))
+        if not is_frame(X) or wanted in (None, frame_names(X), tuple(map(str, range(len(wanted or ()))))):
+            return X
+        known = frame_names(X)
+        unclear = [name for name in wanted or () if known.count(name) != 1]
+        if unclear:
             raise BadInput(
-                f"{self.__name__} knows {len(wanted)} features, and X has no column, or several, called "
+                f"{self.__name__} knows {len(wanted or ())} features, and X has no column, or several, called "
                 f"{unclear[0]!r}. {hint(unclear[0], known)} Pass a table with the columns that it was fitted on."
             )
-        if wanted == tuple(map(str, range(len(wanted)))):
-            return X, ()
-        told = f"X has none of the feature names of {self.__name__}, so its columns were taken by position"
-        return X, (f"{told}: {known[0]!r} as {wanted[0]!r}, and so on",)
+        places = [known.index(name) for name in wanted or ()]
+        return X.iloc[:, places] if hasattr(X, "iloc") else X.select([known[place] for place in places])
 
     def numbers(self, X: Any, function: Callable[[Any], Any]) -> tuple[Any, Callable[[Any], Any]]:
         """Rows of numbers as vectors, and a function of vectors that asks a function of the model's own rows."""
@@ -176,7 +168,7 @@ def _shap(foreign: Foreign, X: Any, progress: Progress | None) -> Explanations:
     places = ((explainer, "data_feature_names"), (explainer, "feature_names"))
     held = [getattr(*place, None) for place in (*places, (getattr(explainer, "masker", None), "feature_names"))]
     names = next((list(names) for names in held if names is not None and not callable(names)), None)
-    rows, remarks = foreign.by_name(X, names)
+    rows = foreign.by_name(X, names)
     inner = getattr(getattr(explainer, "explainer", None), "model", None)
     rows = to_tensor(inner, rows) if is_torch_module(inner) else rows
     explainer = _copied(explainer)
@@ -190,10 +182,10 @@ def _shap(foreign: Foreign, X: Any, progress: Progress | None) -> Explanations:
         )
     else:
         answers = explainer(rows, **silent)
+    first: Any = answers[0] if draws else answers
     # A function of one output may be of either class.
-    axes = np.ndim((answers[0] if draws else answers).values)
-    of_class_1 = kind in _OF_MODELS or axes == 3
-    return foreign.told(as_explanations(answers), *remarks, unseeded=draws, of_class_1=of_class_1)
+    of_class_1 = kind in _OF_MODELS or np.ndim(first.values) == 3
+    return foreign.told(answers, unseeded=draws, of_class_1=of_class_1)
 
 
 def _copied(explainer: Any) -> Any:
@@ -218,12 +210,10 @@ def _lime(foreign: Foreign, X: Any, progress: Progress | None) -> Explanations:
             f"the model itself, fs.evaluate(model, {foreign.__name__}(...), X); or ready explanations in place of the "
             "explainer."
         )
-    remarks: tuple[str, ...] = ()
     tabular = next(iter(signature(lime.explain_instance).parameters)) == "data_row"
     options: dict[str, Any] = {}
     if tabular:
-        X, remarks = foreign.by_name(X, getattr(lime, "feature_names", None))
-        items, ask = foreign.numbers(X, function)
+        items, ask = foreign.numbers(foreign.by_name(X, getattr(lime, "feature_names", None)), function)
         options = {"num_features": items.shape[1]}
     else:
         items, ask = to_documents(X), lambda rows: np.asarray(function(rows))
@@ -237,7 +227,7 @@ def _lime(foreign: Foreign, X: Any, progress: Progress | None) -> Explanations:
 
     start = int(lime.random_state.randint(2**31)) if seed else None
     answers = foreign.row_by_row(items, explained, progress, start)
-    return foreign.told(as_explanations(answers), *remarks, unseeded=not seed, of_class_1=not of_numbers)
+    return foreign.told(answers, unseeded=not seed, of_class_1=not of_numbers)
 
 
 def _classes(foreign: Foreign, shape: tuple[int, ...], tabular: bool) -> dict[str, Any]:
@@ -255,7 +245,7 @@ def _classes(foreign: Foreign, shape: tuple[int, ...], tabular: bool) -> dict[st
 
 def _interpret(foreign: Foreign, X: Any, progress: Progress | None) -> Explanations:
     """Importances over terms."""
-    return foreign.told(as_explanations(foreign.explainer.explain_local(X)), unseeded=False)
+    return foreign.told(foreign.explainer.explain_local(X), unseeded=False)
 
 
 _EXPLAIN: Mapping[str, Callable[[Foreign, Any, Progress | None], Explanations]] = {

@@ -4,12 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from faithscope.agreements import Agreement, Same, Spread, column_notes, to_agreement
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.arrays import to_array
 from faithscope.inputs.labels import to_number_predictions, to_predictions
 from faithscope.inputs.models import Model, is_torch_module
 from faithscope.sample import Sample
@@ -29,13 +26,10 @@ class Output:
         How much two predictions agree.
     notes : tuple of str
         What a reader should know about this choice.
-    undecided : bool
-        Whether the answers decide if they are labels or numbers: those of a torch module.
     """
 
     agreement: Agreement = field(default_factory=Same)
     notes: tuple[str, ...] = ()
-    undecided: bool = False
 
     @classmethod
     def of(cls, model: Any, agreement: Any) -> "Output":
@@ -53,8 +47,8 @@ class Output:
             told = f"predictions are class labels of a classifier ({asked.name}), measured as numbers; for its"
             return cls(chosen, (f"{told} probabilities {_CHANCES}",) if codes else ())
         if asked.kind == "regressor":
-            return cls(Spread(), (_measured(f"numbers of a regressor ({asked.name})"),))
-        return cls(undecided=is_torch_module(model))
+            return cls(Spread(), (f"predictions are numbers of a regressor ({asked.name}): measured by {Spread()}",))
+        return cls(notes=(_HIGHEST,) if is_torch_module(model) and not hasattr(model, "predict") else ())
 
     def function(self, model: Any) -> Callable[[Any], Any] | None:
         """The function from rows to what is asked for; None for ready predictions."""
@@ -63,22 +57,13 @@ class Output:
     @property
     def kind(self) -> str:
         """The word for its answers in the cache: answers of one kind are never taken for those of another."""
-        return "answers" if self.undecided else "numbers" if self.agreement.of_numbers else "predictions"
+        return "numbers" if self.agreement.of_numbers else "predictions"
 
     def check(self, answers: Any) -> Array:
         """A model's answers as an array, whatever the agreement of numbers: labels, or floats (n,) or (n, k)."""
-        if self.agreement.of_numbers or (self.undecided and _one_number_per_row(answers)):
+        if self.agreement.of_numbers:
             return to_number_predictions(answers, type(self.agreement).__name__, vectors=True)
         return to_predictions(answers)
-
-    def settled(self, answers: Array) -> "Output":
-        """The same, after looking at the answers of a torch module."""
-        if not self.undecided:
-            return self
-        numbers = _one_number_per_row(answers)
-        positions = (_HIGHEST,) if answers.dtype.kind == "i" else ()
-        notes = (_measured("numbers of a torch module"),) if numbers else positions
-        return replace(self, agreement=Spread() if numbers else Same(), notes=notes, undecided=False)
 
     def read(self, answers: Array) -> Array:
         """Answers that were checked, as the agreement compares them."""
@@ -88,15 +73,3 @@ class Output:
         """The sample, which knows the agreement and what a reader should know about this choice."""
         told = (*self.notes, *column_notes(self.agreement, sample.labels), *sample.notes)
         return replace(sample, agreement=self.agreement, notes=told)
-
-
-def _measured(numbers: str) -> str:
-    return f"predictions are {numbers}: measured by {Spread()}"
-
-
-def _one_number_per_row(answers: Any) -> bool:
-    """Whether these are floats, (n,) or (n, 1), not all of them whole, as scores are; classes are whole numbers."""
-    column = to_array(answers, "Predictions")
-    if column is None or column.dtype.kind != "f" or column.size != len(column):
-        return False
-    return bool((column != np.floor(column)).any())

@@ -335,12 +335,17 @@ class Evaluation(OfOneExplainer):
 
     def discretizations(self) -> "pd.DataFrame":
         """Consistency and uniqueness by each discretizer of the paper, finest first, and by the one that is in use."""
+        lines = self._discretized
+        columns: dict[str, Any] = {"discretizer": list(lines), **estimate_columns(lines.values())}
+        return frame(columns | {"uniqueness": [float(each.counts.profile().uniqueness) for each in lines.values()]})
+
+    @cached_property
+    def _discretized(self) -> dict[str, Estimate]:
+        """The consistency by each discretizer, finest first."""
         sample, family = replace(self.sample, explanations=self.undiscretized, notes=()), usual(self.undiscretized)
         measured = partial(measure_consistency, confidence=self.options.confidence, method=self.options.method)
         lines = {repr(member): measured(sample.discretized(member)) for member in family}
-        lines.setdefault(self.discretizer, self.consistency)
-        columns: dict[str, Any] = {"discretizer": list(lines), **estimate_columns(lines.values())}
-        return frame(columns | {"uniqueness": [float(each.counts.profile().uniqueness) for each in lines.values()]})
+        return lines if self.discretizer in lines else {**lines, self.discretizer: self.consistency}
 
     _written = (
         *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "seed", "baseline"),
@@ -385,11 +390,6 @@ class Evaluation(OfOneExplainer):
 
         pairs = row_pairs(self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k), self.rows)
         return [{**pair, "map": map_of(self.explanations, pair["a"])} for pair in pairs]
-
-    @cached_property
-    def _discretized(self) -> list[dict[Any, Any]]:
-        """The consistency of these explanations per discretization, finest first."""
-        return self.discretizations().to_dict("records")
 
 
 def assess(

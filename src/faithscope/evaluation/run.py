@@ -33,17 +33,15 @@ def sampled(
     clusters: Any = None,
     *,
     named: bool = False,
-) -> tuple[Output, dict[str, Sample]]:
-    """What was asked for, settled by the answers; and the rows with the predictions and each explainer's explanations.
+) -> dict[str, Sample]:
+    """The rows with the predictions and each explainer's explanations.
 
     Parameters
     ----------
     named : bool
         Whether the caller named the explainers, so that a sentence about one of them says which.
     """
-    answers = asker.predictions(model, X, question)
-    question = question.settled(answers)
-    labels, samples = question.read(answers), {}
+    labels, samples = question.read(asker.predictions(model, X, question)), {}
     for name, explainer in explainers.items():
         explanations = asker.explanations(explainer, X, name)
         if named:
@@ -54,7 +52,7 @@ def sampled(
         samples[name] = question.noted(sample).noting(fitted_notes(model, explainer, X))
     if named:
         same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
-    return question, samples
+    return samples
 
 
 def fitted_notes(model: Any, explainer: Any, X: Any) -> tuple[str, ...]:
@@ -122,7 +120,7 @@ def run(
         at_least=at_least,
     )
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *explainers.values())
-    question, samples = sampled(model, explainers, X, question, asker, weights, clusters, named=named)
+    samples = sampled(model, explainers, X, question, asker, weights, clusters, named=named)
     looked = 0
     learning = [choice for choice in choices.values() if learns(choice)]
     if learning:

@@ -208,8 +208,8 @@ class Summary:
     ----------
     explainers : tuple of Explainer
         From the most faithful to the least, baselines last.
-    about : str
-        The explainer that the headline speaks of: the first that the caller named, but for baselines.
+    about : int
+        The place of the explainer that the headline speaks of: the first that the caller named, but for baselines.
     differences : tuple of Difference
         Of explainers.
     wanted : float
@@ -226,7 +226,7 @@ class Summary:
 
     title: str
     explainers: tuple[Explainer, ...]
-    about: str
+    about: int
     differences: tuple[Difference, ...]
     wanted: float
     rows_to_choose: int
@@ -238,7 +238,7 @@ class Summary:
     @property
     def first(self) -> Explainer:
         """The explainer that the report is about."""
-        return next((each for each in self.explainers if each.name == self.about), self.explainers[0])
+        return self.explainers[self.about]
 
     @property
     def estimates(self) -> list[Estimate]:

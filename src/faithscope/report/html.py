@@ -63,7 +63,7 @@ def document(summary: Summary) -> Document:
         words,
         [_PAPER],
         _SHORT,
-        about=next(place for place, each in enumerate(summary.explainers) if each is summary.first),
+        about=summary.about,
     )
 
 

@@ -126,9 +126,9 @@ class OfOneExplainer(Reported):
         return plan(getattr(self, measure))
 
     @property
-    def _discretized(self) -> Sequence[dict[Any, Any]]:
+    def _discretized(self) -> Mapping[str, Estimate]:
         """The consistency of these explanations per discretization, finest first; none if one alone is measured."""
-        return ()
+        return {}
 
     def _estimates(self) -> list[Estimate]:
         return [estimate for measure in MEASURES if (estimate := getattr(self, measure)) is not None]

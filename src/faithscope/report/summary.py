@@ -14,7 +14,6 @@ from faithscope.measures.slices import Slices
 from faithscope.measures.telling import READING_ORDER, judge
 from faithscope.report.explainer import Explainer, Missing, Summary, attempt, shown_notes
 from faithscope.report.reported import OfOneExplainer, Reported
-from faithscope.report.result import worded
 from faithscope.report.sections import QUESTIONS
 from faithscope.report.sections.agreement import agreement_blocks
 from faithscope.report.sections.rows import ROWS
@@ -68,11 +67,12 @@ def summarize(
     pairs = together(result.pairs) if many else result.pairs
     found = slices or {}
     explainers = [_explainer(name, each, wanted, examples, found.get(name)) for name, each in results.items()]
+    first, ranked = min(explainers, key=lambda each: each.baseline), sorted(explainers, key=_rank)
     return Summary(
         title=wording(title),
-        explainers=tuple(sorted(explainers, key=_rank)),
-        about=next((each for each in explainers if not each.baseline), explainers[0]).name,
-        differences=tuple(map(worded, pairs)),
+        explainers=tuple(ranked),
+        about=ranked.index(first),
+        differences=tuple(pairs),
         wanted=wanted,
         rows_to_choose=result.rows_to_choose,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

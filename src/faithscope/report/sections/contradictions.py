@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.inputs.array_types import Array
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import frame_columns, is_frame
 from faithscope.inputs.rows import take_rows
 from faithscope.inputs.tensors import is_tensor, to_host
 from faithscope.measures.numbers.words import told_number
 from faithscope.report.document import Block, Group, Key, missing
 from faithscope.report.explainer import Explainer, Question
-from faithscope.report.maps import Map, picture_of
+from faithscope.report.maps import picture_of
 from faithscope.report.wording import plain, same_value, two_values, wording
 
 _DOCUMENT = 800  # characters of a document that are shown
@@ -69,9 +69,9 @@ class Contradiction:
     pairs: int | None
     gap: str | None
     features: tuple[FeaturePair, ...]
-    map: Map | None
-    picture_a: Map | None
-    picture_b: Map | None
+    map: Floats | None
+    picture_a: Floats | None
+    picture_b: Floats | None
 
     @property
     def differing(self) -> list[FeaturePair]:
@@ -98,7 +98,7 @@ def _ask(asked: Explainer) -> list[Block]:
     if found[0].gap is None:  # of numbers, the farthest apart stand first already
         found = sorted(found, key=lambda pair: (not pair.features, len(pair.differing)))
     first, *more = found
-    key = [Key(_MAP_KEY)] if any(pair.map for pair in found) else []
+    key = [Key(_MAP_KEY)] if any(pair.map is not None for pair in found) else []
     fold = f"{len(more)} more {'pair' if len(more) == 1 else 'pairs'} of rows"
     return [*key, first, *([Group(more, fold=fold)] if more else [])]
 

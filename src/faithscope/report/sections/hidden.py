@@ -40,28 +40,15 @@ def _ask(asked: Explainer) -> list[Block]:
 
 def _flagged(lines: Sequence[Mapping[Any, Any]], numbers: bool) -> Table:
     """The explanations whose choice says more than they do, strongest first."""
-    kind = "mean" if numbers else "share"
+    kind, what = ("mean", "their mean prediction") if numbers else ("share", "their share with this prediction")
+    words = ("explanation",) if numbers else ("explanation", "label")
+    names = ("n", f"given_{kind}", "others", f"covered_{kind}", "p_adjusted")
     rows = tuple(
-        (
-            wording(line["explanation"]),
-            *(() if numbers else (wording(line["label"]),)),
-            Cell(f"{line['n']:,}", plain(line["n"])),
-            _told(line[f"given_{kind}"], numbers),
-            Cell(f"{line['others']:,}", plain(line["others"])),
-            _told(line[f"covered_{kind}"], numbers),
-            Cell(f"{line['p_adjusted']:.2g}", plain(line["p_adjusted"])),
-        )
+        (*(wording(line[name]) for name in words), *(Cell(f"{line[name]:,.3g}", plain(line[name])) for name in names))
         for line in lines
     )
-    names = ("explanation",) if numbers else ("explanation", "prediction")
-    what = "their mean prediction" if numbers else "their share with this prediction"
-    columns = (*names, "given", kind, "others", kind, "p")
-    return Table(columns, rows, len(names), _ENCODING.format(what=what))
-
-
-def _told(value: float, numbers: bool) -> Cell:
-    known = plain(value)
-    return number(known) if numbers or known is None else Cell(f"{known:.1%}", known)
+    columns = (*words, "given", kind, "others", kind, "p")
+    return Table(columns, rows, len(words), _ENCODING.format(what=what))
 
 
 HIDDEN = Question(
