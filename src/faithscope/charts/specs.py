@@ -31,6 +31,12 @@ _AXES = {
     "repeatability": "share of pairs of runs that explain a row alike",
     "necessity": "share of the rows with its prediction to which an explanation applies",
 }
+_TITLES = {  # by agreement
+    "Same": "probability that the prediction is the same",
+    "Spread": "share of the variance of the predictions accounted for",
+    "Tolerance": "probability that predictions agree, {}",
+    "Close": "mean agreement of predictions, {}",
+}
 CELL, _ROW = 84, 34  # pixels of a cell of a heat map, if there is room
 _STRENGTH = {"domain": [0, 1], "range": [0.04, 0.55], "clamp": True}  # more would make numbers in cells illegible
 
@@ -50,15 +56,8 @@ def _axis_title(rows: Rows) -> str:
     names = agreements(rows)
     if {row["measure"] for row in rows} <= set(_AXES):
         return _AXES[rows[0]["measure"]]
-    if names == {_SAME}:
-        return "probability that the prediction is the same"
-    if names == {_SPREAD}:
-        return "share of the variance of the predictions accounted for"
-    name = min(names)
-    if len(names) == 1 and name.startswith("Tolerance("):
-        return f"probability that predictions agree, {name}"
-    close = len(names) == 1 and name.startswith("Close(")
-    return f"mean agreement of predictions, {name}" if close else "mean agreement of predictions"
+    name = min(names) if len(names) == 1 else ""
+    return _TITLES.get(name.partition("(")[0], "mean agreement of predictions").format(name)
 
 
 def in_words(rows: Rows) -> str:

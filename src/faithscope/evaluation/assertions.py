@@ -81,7 +81,7 @@ def assert_faithful(
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedEstimate:
     """One estimate that is compared with the threshold, and the explainer and population it belongs to.
 
     Attributes
@@ -121,12 +121,12 @@ class Judged:
 
 def judge(
     result: Any, at_least: float, measure: str | None = None, *, by: Any = None, explainers: Any = None
-) -> tuple[list[Judged], list[str]]:
+) -> tuple[list[JudgedEstimate], list[str]]:
     """Compare every estimate that a result holds with a threshold; the parameters are those of `assert_faithful`.
 
     Returns
     -------
-    failures : list of Judged
+    failures : list of JudgedEstimate
         Those not shown to reach it: of all rows first, then of populations; the weakest first.
     remarks : list of str
         What a reader should know, whether or not anybody failed.
@@ -160,7 +160,7 @@ def judge(
     return sorted(failed, key=lambda part: (part.population != "", round(part.estimate.low, 9))), remarks
 
 
-def _judged(result: Any, measure: str | None, by: Any) -> list[Judged]:
+def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
     """The estimates of one explainer that are judged: of all rows, and by population."""
     if isinstance(result, Estimate | Populations):
         if by is not None:
@@ -169,7 +169,7 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[Judged]:
         other = [estimate.measure for _, estimate in parts if measure not in (None, estimate.measure)]
         if other:
             raise BadInput(f"measure={measure!r} was asked for, but this estimate is of {other[0]}.")
-        return [Judged("", words, estimate) for words, estimate in parts]
+        return [JudgedEstimate("", words, estimate) for words, estimate in parts]
     if not hasattr(result, "_populations"):
         raise WrongType(
             "assert_faithful reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; "
@@ -191,7 +191,7 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[Judged]:
     parts = [(words, part) for words, part in named if part.measure in names]
     if named and not parts:
         raise BadInput(f"{result.name} has no {measure} by population: pass by=, or leave the populations out.")
-    return [Judged(result.name, words, estimate, result) for words, estimate in [*whole, *parts]]
+    return [JudgedEstimate(result.name, words, estimate, result) for words, estimate in [*whole, *parts]]
 
 
 def _of_groups(populations: Populations) -> list[tuple[str, Estimate]]:
@@ -226,7 +226,7 @@ def _reason(estimate: Estimate, wanted: float) -> str:
     return f"{silent}: measure more rows (fs.plan says how many), or {more}"
 
 
-def _pairs(failed: Judged) -> list[str]:
+def _pairs(failed: JudgedEstimate) -> list[str]:
     """Lines with pairs of rows that show the failure, or with the reason why they cannot be shown."""
     applies = failed.estimate.measure == "sufficiency"
     ask = getattr(failed.result, "wrongly_covered" if applies else "counterexamples", None)

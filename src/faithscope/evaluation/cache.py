@@ -68,7 +68,7 @@ class Cache:
         answer: Callable[[Any], Explanations],
         X: Any,
         what: str = "explanations",
-        **how: Any,
+        tokenizer: Any = None,
     ) -> Explanations:
         """The answer for all of these rows, in one file; read from it if the folder holds it.
 
@@ -78,13 +78,13 @@ class Cache:
             A fingerprint of everything but the rows; None if nothing is to be kept.
         what : str
             The kind of answers, which is a part of their key: labels are never read as numbers.
-        **how
-            Passed to `from_arrow`.
+        tokenizer : optional
+            That of the words of highlights, which no file keeps.
         """
         key = None if question is None else self._key(what, question, X)
         table = None if key is None else self.read(what, key)
         if table is not None:
-            return from_arrow(table, **how)
+            return from_arrow(table, tokenizer=tokenizer)
         explanations = answer(X)
         if key is not None:
             self.write(what, key, to_arrow(explanations))

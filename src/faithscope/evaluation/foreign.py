@@ -219,15 +219,15 @@ def _lime(foreign: Foreign, X: Any, progress: Progress | None) -> Explanations:
         items, ask = to_documents(X), lambda rows: np.asarray(function(rows))
     if not of_numbers:
         options |= _classes(foreign, np.shape(ask(items[:1])), tabular)
-    seed = foreign.explainer.random_state is not np.random.mtrand._rand  # whether it has one
+    has_seed = foreign.explainer.random_state is not np.random.mtrand._rand
 
     def explained(place: int, seed: int) -> Any:
         lime.random_state.seed(seed)
         return lime.explain_instance(items[place], ask, **options)
 
-    start = int(lime.random_state.randint(2**31)) if seed else None
+    start = int(lime.random_state.randint(2**31)) if has_seed else None
     answers = foreign.row_by_row(items, explained, progress, start)
-    return foreign.told(answers, unseeded=not seed, of_class_1=not of_numbers)
+    return foreign.told(answers, unseeded=not has_seed, of_class_1=not of_numbers)
 
 
 def _classes(foreign: Foreign, shape: tuple[int, ...], tabular: bool) -> dict[str, Any]:

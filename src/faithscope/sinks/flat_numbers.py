@@ -52,7 +52,11 @@ def flat_numbers(told: Mapping[str, Any], prefix: str) -> dict[str, float]:
 def settings(told: Mapping[str, Any], prefix: str) -> dict[str, str]:
     """What was measured and how, by flat names: explainer, discretizer, method, agreement."""
     leaves = _leaves(told, (prefix,))
-    return {leaf.path: str(leaf.value) for leaf in leaves if leaf.name in _SETTINGS and leaf.value and not leaf.listed}
+    return {
+        leaf.path: str(leaf.value)
+        for leaf in leaves
+        if leaf.name in _SETTINGS and leaf.value is not None and not leaf.listed
+    }
 
 
 def _leaves(told: Mapping[str, Any], path: tuple[str, ...], listed: bool = False) -> Iterator[Leaf]:
