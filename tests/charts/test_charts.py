@@ -92,7 +92,7 @@ def test_a_heat_map_writes_every_number_and_marks_what_is_missing():
     chart = charts.heat_map(["shap", "lime", "rules"], [[None, 0.25, None], [0.25, None, -0.1], [None, -0.1, None]])
     _, rows = drawn(chart)
     assert {row["text"] for row in rows} == {"-0.10", "0.25", "–"}
-    words = "Values, pair by pair. shap and lime: 0.25; shap and rules: unknown; lime and rules: -0.10."
+    words = "Values, pair by pair: shap and lime 0.25; lime and rules -0.10."
     assert chart.description == words
     for nothing in (lambda: charts.heat_map([], []), lambda: charts.estimates([])):
         refused(BadInput, "nothing to draw", nothing)

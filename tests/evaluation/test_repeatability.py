@@ -73,11 +73,11 @@ class _Fickle:
 
 
 BAD = {
+    TypeError: [(lambda: asked(fs.explainers.Lime), "missing")],
     WrongType: [
         (lambda: asked(lime(0)), "explain is Lime, which makes one run"),
         (lambda: asked(np.sign), "explain.0. gave int64, which is no explainer"),
         (lambda: asked(lambda seed: None), "explain.0. gave NoneType"),
-        (lambda: asked(fs.explainers.Lime), "missing"),
         (lambda: fs.repeatability(X), "explain is ndarray, which makes one run"),
         (lambda: fs.repeatability(None), "explain is NoneType, which makes none"),
     ],

@@ -24,7 +24,7 @@ from faithscope.measures.comparing.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.covered import unseen_rows
-from faithscope.measures.estimate import BEYOND, NECESSITY, Estimate, Method
+from faithscope.measures.estimate import BEYOND, NECESSITY, Method
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
 from faithscope.measures.sufficiency import Scoping, leaning_on
 from faithscope.measures.telling import WANTED
@@ -79,9 +79,6 @@ class Comparison(Reported, Mapping[str, Evaluation]):
 
     def __len__(self) -> int:
         return len(self.evaluations)
-
-    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
-        return [(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()]
 
     def _beside(self) -> dict[str, Sequence[Any]]:
         named = self._by_name()
