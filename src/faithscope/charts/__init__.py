@@ -132,7 +132,7 @@ def _by_number(
     told = (f"{word} {row[x['field']]:g}: {specs.shown(row['verified'])}" for row in rows)
     words = "; ".join(map("".join, zip(told, chances, strict=True)))
     return _chart(
-        specs.measure_curve(rows, x, title), f"{estimates[0].measure.capitalize()} by {by}. {words}.", _CURVE_KEY
+        specs.measure_curve(rows, x, title), f"{title.partition(' by ')[0].capitalize()} by {by}. {words}.", _CURVE_KEY
     )
 
 
