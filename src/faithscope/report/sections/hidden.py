@@ -43,12 +43,15 @@ def _flagged(lines: Sequence[Mapping[Any, Any]], numbers: bool) -> Table:
     kind, what = ("mean", "their mean prediction") if numbers else ("share", "their share with this prediction")
     words = ("explanation",) if numbers else ("explanation", "label")
     names = ("n", f"given_{kind}", "others", f"covered_{kind}", "p_adjusted")
-    rows = tuple(
-        (*(wording(line[name]) for name in words), *(Cell(f"{line[name]:,.3g}", plain(line[name])) for name in names))
-        for line in lines
-    )
+    rows = tuple((*(wording(line[name]) for name in words), *(_told(line[name]) for name in names)) for line in lines)
     columns = (*words, "given", kind, "others", kind, "p")
     return Table(columns, rows, len(words), _ENCODING.format(what=what))
+
+
+def _told(value: Any) -> Cell:
+    known = plain(value)
+    shown = f"{known:,}" if isinstance(known, int) else "–" if known is None else f"{known:.3g}"
+    return Cell(shown, known)
 
 
 HIDDEN = Question(
