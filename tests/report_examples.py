@@ -1,16 +1,19 @@
 """What reports are made of in tests: a comparison with something of everything, and one with hostile names."""
 
 from functools import cache
+from io import StringIO
 
 import numpy as np
 import pandas as pd
 from numpy.random import default_rng
+from rich.console import Console
 
 import faithscope as fs
 from faithscope.report.document import Group
 from faithscope.report.html import render
 from faithscope.report.sections.contradictions import Contradiction
 from faithscope.report.summary import summarize
+from faithscope.report.terminal import show
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -110,3 +113,11 @@ def pairs(explainer):
 def page(result=comparison):
     """Its page, rendered once."""
     return render(summary(result))
+
+
+def printed(summary, width=100):
+    """What a terminal shows of it, without color."""
+    console = Console(file=StringIO(), width=width, no_color=True, force_terminal=False, highlight=False)
+    with console.capture() as captured:
+        show(summary, console)
+    return captured.get()

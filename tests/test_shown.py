@@ -17,8 +17,8 @@ from numpy.random import default_rng
 import faithscope as fs
 from faithscope.explanations.keys import Plain, Records
 from faithscope.report.summary import summarize
-from faithscope.report.terminal import render
 from faithscope.visible import visible, visible_lines
+from report_examples import printed as render
 
 EVIL = "a\x1b]0;owned\x07\x9b31m\r\x08\u202eb"
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")

@@ -27,7 +27,7 @@ def drawn(chart):
 def test_everything_that_plots_gives_an_altair_chart():
     comparison = examples.comparison()
     curve = fs.within_curve(default_rng(0).normal(size=(50, 2)), [0, 1] * 25, [0.0, 0.1, 1.0])
-    for result in (comparison["rules by age"], comparison, comparison.populations["constant"], curve):
+    for result in (comparison["rules by age"], comparison, comparison["constant"].populations, curve):
         spec, rows = drawn(result.plot())
         assert spec["layer"]
         assert rows
@@ -92,7 +92,7 @@ def test_a_heat_map_writes_every_number_and_marks_what_is_missing():
     chart = charts.heat_map(["shap", "lime", "rules"], [[None, 0.25, None], [0.25, None, -0.1], [None, -0.1, None]])
     _, rows = drawn(chart)
     assert {row["text"] for row in rows} == {"-0.10", "0.25", "–"}
-    words = "Values, pair by pair. shap and lime: 0.25; shap and rules: unknown; lime and rules: -0.10."
+    words = "Values, pair by pair: shap and lime 0.25; lime and rules -0.10."
     assert chart.description == words
     for nothing in (lambda: charts.heat_map([], []), lambda: charts.estimates([])):
         refused(BadInput, "nothing to draw", nothing)

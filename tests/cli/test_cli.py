@@ -153,7 +153,6 @@ def test_every_example_in_help_runs(folder, command):
     ("options", "how"),
     [
         ("--interval proven", {"interval": "proven"}),
-        ("--output probability", {"output": "probability"}),
         ("--weights w --unseen", {"unseen": True, "weights": "w"}),
     ],
 )
@@ -257,7 +256,6 @@ MISTAKES = [
     ("my_module:single --data X.csv --discretize 3fp", "'3fp'"),
     ("my_module:single --data X.csv --gate importances", "--gate says what --fail-under judges"),
     ("my_module:single --data X.csv --interval bootstrap", "interval must be"),
-    ("my_module:single --data X.csv --output score", "--output must be one of 'label', 'probability'"),
     ("my_module:single --data X.csv --weights c", "no column 'c'"),
     ("my_module:system --data X.csv --fail-under 0.9 --gate constnat", "Did you mean 'constant'?"),
     (

@@ -226,7 +226,7 @@ REFUSED = [
     (agreeing, {"measure": "sufficiency"}, "this estimate is of consistency"),
     (agreeing, {"measure": "suficiency"}, "measure must be"),
     (agreeing, {"by": [1, 1]}, "needs rows"),
-    (agreeing, {"explainers": ["a"]}, "those of a comparison; got an Estimate"),
+    (agreeing, {"explainers": ["a"]}, "those of a comparison; got Estimate"),
     (lambda: evaluated(list(LABELS)), {"measure": "sufficiency"}, "explanations has no sufficiency"),
     (lambda: compared({"tree": tree, "ready": list(LABELS)}), {"measure": "sufficiency"}, "ready has no sufficiency"),
     (lambda: compared({"tree": tree}), {"explainers": "tre"}, "Did you mean 'tree'"),

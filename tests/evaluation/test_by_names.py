@@ -53,7 +53,7 @@ def test_groups_are_compared_within_a_grouping_alone_and_an_audit_says_the_same(
 
 
 def test_compare_and_assert_faithful_take_names():
-    populations = fs.compare(LABELS, {"one": KEYS}, X, by=["sex", "child"]).populations["one"]
+    populations = fs.compare(LABELS, {"one": KEYS}, X, by=["sex", "child"])["one"].populations
     assert populations.by == "sex × child"
     assert list(populations.each[1].estimates) == [False, True]
     assert len(populations.estimates) == 4

@@ -36,9 +36,10 @@ def test_each_explainer_is_measured_as_if_alone_and_groups_by_every_measure_that
         assert (found[name].name, alone.baseline, found[name].baseline) == (name, name != "path", name != "path")
         assert found[name].consistency == alone.consistency
         assert found[name].sufficiency == alone.sufficiency
-        assert found.populations[name] == alone.by(GROUPS)
-    assert found.sufficiency_populations == {"path": found["path"].by(GROUPS, "sufficiency")}
-    assert {parts.by for parts in (*found.populations.values(), *found.sufficiency_populations.values())} == {"size"}
+        assert found[name].populations == alone.by(GROUPS)
+        assert found[name].populations.by == "size"
+    assert found["path"].sufficiency_populations == found["path"].by(GROUPS, "sufficiency")
+    assert found["same"].sufficiency_populations is None
 
 
 def test_the_table_and_the_text_have_a_line_for_each_explainer_and_measure(found):

@@ -103,9 +103,9 @@ def test_what_the_caller_says_wins():
         found = fs.evaluate(model, explain, X, agreement=agreement)
         assert found.consistency == fs.consistency(explain(X), model.predict(X), agreement=agreement)
         assert found.consistency.notes == ()
-    for how in ({"output": "label"}, {"agreement": fs.Same()}):
-        assert fs.evaluate(whole, explain, X, **how).consistency == fs.consistency(explain(X), whole.predict(X))
-    refused(BadInput, r"look continuous.*agreement=fs\.Spread", fs.evaluate, model, explain, X, output="label")
+    labels = fs.evaluate(whole, explain, X, agreement=fs.Same())
+    assert labels.consistency == fs.consistency(explain(X), whole.predict(X))
+    refused(BadInput, r"look continuous.*agreement=fs\.Spread", fs.evaluate, model, explain, X, agreement=fs.Same())
 
 
 def test_numbers_of_anybody_else_get_a_sentence_whose_advice_runs():
@@ -116,14 +116,14 @@ def test_numbers_of_anybody_else_get_a_sentence_whose_advice_runs():
             assert fs.evaluate(predict, explain, X, agreement=agreement).consistency.n == len(X)
 
 
-def test_a_torch_module_with_one_output_is_measured_by_spread():
+def test_a_torch_module_with_one_output_is_measured_as_is_asked():
     torch = pytest.importorskip("torch")
     module = torch.nn.Sequential(torch.nn.Linear(10, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
-    found = fs.evaluate(module, explain, X)
-    assert "numbers of a torch module: measured by Spread()" in str(found)
+    refused(BadInput, r"agreement=fs.Spread\(\)", fs.evaluate, module, explain, X)
+    found = fs.evaluate(module, explain, X, agreement=fs.Spread())
     assert module.training, "the module is left as it was"
     rows = torch.as_tensor(X, dtype=torch.float32)
-    assert found.consistency == fs.evaluate(module, explain, rows).consistency
+    assert found.consistency == fs.evaluate(module, explain, rows, agreement=fs.Spread()).consistency
     with torch.no_grad():
         assert np.array_equal(found.predictions, module.eval()(rows).numpy()[:, 0].astype(float))
 
@@ -134,31 +134,15 @@ def test_a_torch_module_with_one_output_is_measured_by_spread():
     assert fs.evaluate(Classes(), explain, X).agreement == fs.Same()
 
 
-def test_probabilities_are_asked_for_and_measured_by_spread():
+def test_probabilities_are_numbers_of_a_function():
     rows, species = load_iris(return_X_y=True)
     model = RandomForestClassifier(10, random_state=0).fit(rows, species)
-    how = {"output": "probability"}
 
     def kind(X):
         return (X[:, 2] > 3).astype(int)
 
-    found = fs.evaluate(model, kind, rows, **how)
+    found = fs.evaluate(model.predict_proba, kind, rows, agreement=fs.Spread())
     assert found.predictions.shape == (150, 3)
-    assert "predictions are class probabilities (predict_proba): measured by Spread()" in str(found)
-    told = fs.consistency(kind(rows), model.predict_proba(rows), agreement=fs.Spread()).value
-    assert found.consistency.value == fs.compare(model, {"a": kind}, rows, **how)["a"].consistency.value == told
-    words = r"gives 3, one per class: pass a function of one class, lambda X: model"
-    refused(BadInput, words, fs.evaluate, model, kind, rows, agreement=fs.Close(0.1), **how)
-
-
-def test_an_output_that_cannot_be_had_is_refused_in_a_sentence():
-    tree = CLASSIFIERS["tree"]()
-    for model, how, message in (
-        (REGRESSORS["boosted"](), {"output": "probability"}, "HistGradientBoostingRegressor does not have"),
-        (explain, {"output": "probability"}, "function does not have: leave output out"),
-        (HIGH, {"output": "probability"}, "ndarray does not have: leave output out"),
-        (tree, {"output": "probability", "agreement": fs.Same()}, "pass output='label'"),
-        (tree, {"output": "score"}, "must be one of 'label', 'probability' or None; got 'score'"),
-        (tree, {"output": ["label"]}, r"got \['label'\]"),
-    ):
-        refused(BadInput, message, fs.evaluate, model, explain, X, **how)
+    assert found.consistency == fs.consistency(kind(rows), model.predict_proba(rows), agreement=fs.Spread())
+    first = fs.evaluate(lambda X: model.predict_proba(X)[:, 1], kind, rows, agreement=fs.Close(0.1))
+    assert first.consistency == fs.consistency(kind(rows), model.predict_proba(rows)[:, 1], agreement=fs.Close(0.1))

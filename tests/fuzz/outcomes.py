@@ -167,8 +167,8 @@ def _evaluation(evaluation):
 
 
 def _comparison(comparison):
-    for part in (comparison.evaluations, comparison.populations, comparison.sufficiency_populations):
-        for result in part.values():
+    for evaluation in comparison.values():
+        for result in (evaluation, *evaluation._populations()):
             valid(result)
     for pair in comparison.pairs:
         in_order(-1, pair.low, pair.high, 1)

@@ -38,8 +38,8 @@ def test_probabilities_alone_predict_the_most_probable_class():
     assert named.predictions.tolist() == np.where(ROWS[:, 0] > 0, "yes", "no").tolist()
     assert plain.predictions.tolist() == (ROWS[:, 0] > 0).astype(int).tolist()
     assert any("since the model has no predict" in note for note in named.consistency.notes)
-    assert evaluate(Chances(), output="probability").agreement == fs.Spread()
-    refused(BadInput, "pass output='probability' too", evaluate, Chances(), agreement=fs.Spread())
+    assert evaluate(Chances().predict_proba, agreement=fs.Spread()).agreement == fs.Spread()
+    refused(BadInput, "pass model.predict_proba", evaluate, Chances(), agreement=fs.Spread())
 
 
 @pytest.mark.parametrize(

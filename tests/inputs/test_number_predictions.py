@@ -103,9 +103,8 @@ def test_codes_of_classes_that_are_measured_as_numbers_are_noted():
     model, told = linear.LogisticRegression().fit(ROWS, KEYS), "class labels of a classifier (LogisticRegression)"
     for agreement in (fs.Spread(), fs.Close(0.5)):
         notes = fs.evaluate(model, explain, ROWS, agreement=agreement, progress=False).consistency.notes
-        assert any(told in note and "output='probability'" in note for note in notes)
-    notes = fs.evaluate(model.predict, explain, ROWS, agreement=fs.Spread(), progress=False).consistency.notes
-    assert any(told in note and "output=" not in note for note in notes)
-    for options in ({}, {"output": "probability"}, {"agreement": fs.Same()}):
-        notes = fs.evaluate(model, explain, ROWS, progress=False, **options).consistency.notes
+        assert any(told in note and "model.predict_proba" in note for note in notes)
+    spread = {"agreement": fs.Spread()}
+    for asked, options in ((model, {}), (model.predict_proba, spread), (model, {"agreement": fs.Same()})):
+        notes = fs.evaluate(asked, explain, ROWS, progress=False, **options).consistency.notes
         assert not any("class labels" in note for note in notes)

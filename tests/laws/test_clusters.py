@@ -12,7 +12,6 @@ from faithscope.errors import BadInput, Incompatible, NotProven
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import estimate
 from faithscope.notes import of_kind
-from faithscope.report.sections.hidden import points
 from faithscope.sample import Sample
 from noted import noted
 from refused import refused
@@ -145,12 +144,3 @@ def ruled(seed, clusters, size):
     codes, labels = code[customer], label[customer]
     X = codes[:, None].astype(float)
     return rules_in_bins(X - 0.5, X + 0.5 + (X % 3 == 1), ["a"]), labels, X, customer
-
-
-def test_a_report_draws_no_precision_of_clustered_rows_whose_labels_were_not_counted():
-    rules, labels, X, customer = ruled(7, 60, 2)
-    plain, clustered = (fs.evaluate(labels, rules, X, clusters=clusters) for clusters in (None, customer))
-    expected = plain.scopes().set_index("explanation")["precision"]
-    drawn, _ = points(plain.sufficiency, set())
-    assert all(point["precision"] == pytest.approx(expected[point["explanation"]]) for point in drawn)
-    assert points(clustered.sufficiency, set()) == ([], 0)

@@ -83,7 +83,7 @@ def test_an_evaluation_a_comparison_and_the_function_say_the_same():
     explained = {"itself": rules(ITSELF), "random": rules(RANDOM), "numbers": fs.Importances(X.to_numpy())}
     how = {"confidence": 0.9, "weights": RNG.uniform(1, 2, N), "clusters": np.arange(N) // 2}
     compared = fs.compare(LABELS, explained, X, progress=False, **how)
-    assert compared.encoding()[["explainer", "encodes"]].values.tolist() == [["itself", True], ["random", False]]
+    assert [compared[name].encoding().encodes for name in ("itself", "random")] == [True, False]
     for name in ("itself", "random"):
         one, other = compared[name].encoding(), fs.encoding(explained[name], LABELS, X, **how)
         assert one.to_dict() == other.to_dict()

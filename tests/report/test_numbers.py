@@ -14,8 +14,8 @@ from faithscope.measures.telling import judge
 from faithscope.report.html import render
 from faithscope.report.sections.glossary import GLOSSARY, glossary
 from faithscope.report.summary import summarize
-from faithscope.report.terminal import render as print_summary
 from number_evaluations import AGREEMENTS, evaluated, exponential
+from report_examples import printed as print_summary
 
 
 @cache

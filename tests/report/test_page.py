@@ -20,8 +20,8 @@ from faithscope.report.html import render
 from faithscope.report.sections.glossary import GLOSSARY
 from faithscope.report.sections.verdicts import headline
 from faithscope.report.summary import summarize
-from faithscope.report.terminal import render as in_terminal
 from faithscope.rounding import down, up
+from report_examples import printed as in_terminal
 
 SECTIONS = (
     *("verdicts", "contradictions", "picture", "populations", "rows"),
@@ -157,7 +157,7 @@ def test_a_large_comparison_stays_below_three_megabytes():
 
 def test_a_single_explainer_has_a_report_too(tmp_path):
     X = examples.rows(80)
-    examples.evaluation(X).to_html(tmp_path / "report.html", by=X["job"])
+    examples.evaluation(X, by=X["job"]).to_html(tmp_path / "report.html")
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     sections = [attrs["id"] for attrs in page.all("section")]
     assert sections == [name for name in SECTIONS if name not in {"agreement", "discretizations"}]

@@ -12,11 +12,11 @@ import report_examples as examples
 from faithscope.measures.telling import number
 from faithscope.report.html import render as render_page
 from faithscope.report.summary import summarize
-from faithscope.report.terminal import render as render_terminal
 from faithscope.rounding import down, up
 from faithscope.sinks import markdown
 from faithscope.sinks.card import Card, Sentence, Table
 from faithscope.sinks.lines import WIDTH, in_lines, several_in_lines
+from report_examples import printed as render_terminal
 from sink_examples import result
 
 markdown_it = pytest.importorskip("markdown_it")

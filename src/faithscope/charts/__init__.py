@@ -56,7 +56,7 @@ def estimates(named: Iterable[tuple[str, Any]], *, title: str = "") -> "alt.Laye
         {"name": name, "upper": row["value"], "verified": row["value"], "unverifiable": 0.0, **row}
         for name, row in told
     ]
-    return _chart(specs.estimates(rows), specs.in_words(rows), specs.key(rows), title)
+    return _chart(specs.estimates(rows, strokes=True), specs.in_words(rows), specs.key(rows), title)
 
 
 def curve(plan: Any) -> "alt.LayerChart":
@@ -94,12 +94,10 @@ def within_curve(taus: Sequence[float], estimates: Sequence[Any]) -> "alt.LayerC
     >>> import faithscope as fs
     >>> estimate = fs.within([[0.0], [0.1], [2.0]], [0, 0, 1], 0.5)
     >>> within_curve([0.5], [estimate]).description
-    'Consistency by distance. within 0.5: 1.000.'
+    'Consistency by distance. within 0.5: 1.000, chance 0.333.'
     """
-    rows = [{"tau": tau, **estimate.to_dict()} for tau, estimate in zip(taus, estimates, strict=True)]
-    words = "; ".join(f"within {row['tau']:g}: {specs.shown(row['verified'])}" for row in rows)
     x = number("tau", title="distance within which explanations count as the same", grid=False)
-    return _chart(specs.measure_curve(rows, x, "consistency"), f"Consistency by distance. {words}.")
+    return _by_number(x, taus, estimates, "distance", "consistency", "within")
 
 
 def tolerance_curve(eps: Sequence[float], estimates: Sequence[Any]) -> "alt.LayerChart":
@@ -119,13 +117,23 @@ def tolerance_curve(eps: Sequence[float], estimates: Sequence[Any]) -> "alt.Laye
     >>> tolerance_curve(curve.eps, curve.estimates).description
     'Consistency by eps. eps 2: 0.375, chance 0.125.'
     """
-    rows = [{"eps": value, **estimate.to_dict()} for value, estimate in zip(eps, estimates, strict=True)]
-    words = "; ".join(f"eps {row['eps']:g}: {specs.shown(row['verified'])}{_chance(row)}" for row in rows)
-    measure, kind = rows[0]["measure"], rows[0]["agreement"].partition("(")[0]
     axis = {"title": "eps, in the units of the predictions", "grid": False, "tickCount": 6, "format": "~g"}
     x = number("eps", {"type": "log", "nice": False, "padding": 8}, **axis)
-    spec = specs.measure_curve(rows, x, f"{measure} by {kind}(eps)")
-    return _chart(spec, f"{measure.capitalize()} by eps. {words}.", _CURVE_KEY)
+    kind = str(estimates[0].agreement).partition("(")[0]
+    return _by_number(x, eps, estimates, "eps", f"{estimates[0].measure} by {kind}(eps)", "eps")
+
+
+def _by_number(
+    x: dict[str, Any], points: Sequence[float], estimates: Sequence[Any], by: str, title: str, word: str
+) -> "alt.LayerChart":
+    """Estimates by a number, whose axis is `x`, with intervals and chance."""
+    rows = [{x["field"]: point, **each.to_dict()} for point, each in zip(points, estimates, strict=True)]
+    chances = ["" if row["chance"] is None else f", chance {row['chance']:.3f}" for row in rows]
+    told = (f"{word} {row[x['field']]:g}: {specs.shown(row['verified'])}" for row in rows)
+    words = "; ".join(map("".join, zip(told, chances, strict=True)))
+    return _chart(
+        specs.measure_curve(rows, x, title), f"{title.partition(' by ')[0].capitalize()} by {by}. {words}.", _CURVE_KEY
+    )
 
 
 def encoding(columns: Mapping[str, Any]) -> "alt.LayerChart":
@@ -161,26 +169,15 @@ def heat_map(names: Sequence[str], values: Sequence[Sequence[float | None]], *, 
     Examples
     --------
     >>> heat_map(["shap", "lime"], [[None, 0.25], [0.25, None]], measure="same").description
-    'Same, pair by pair. shap and lime: 0.25.'
+    'Same, pair by pair: shap and lime 0.25.'
     """
     if not names:
         raise BadInput("There is nothing to draw: no name was given. Pass names, and one row of numbers per name.")
-    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
-    known = ["unknown" if values[i][j] is None else f"{values[i][j]:.2f}" for i, j in pairs]
-    words = "; ".join(f"{names[i]} and {names[j]}: {value}" for (i, j), value in zip(pairs, known, strict=True))
-    said = f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair. {words}."
-    title, width = f"{measure[:1].upper()}{measure[1:]}", min(_WIDTH, specs.CELL * len(names))
-    return _chart(specs.heat_map(names, values, measure), said, title=title, width=width)
-
-
-def upper_of(line: Mapping[str, Any]) -> float:
-    """What the value of a line of a table would be if its silent rows agreed, for any agreement."""
-    verified = line["verified"]
-    return 1.0 if verified is None else min(1.0, 1 - (1 - verified) * (1 - line["unverifiable"]))
-
-
-def _chance(row: Mapping[str, Any]) -> str:
-    return "" if row["chance"] is None else f", chance {row['chance']:.3f}"
+    width = min(_WIDTH, specs.CELL * len(names))
+    title = f"{measure[:1].upper()}{measure[1:]}"
+    return _chart(
+        specs.heat_map(names, values, measure), specs.pairs_in_words(names, values, measure), (), title, width
+    )
 
 
 def _chart(

@@ -26,14 +26,17 @@ _GUTTER = 78  # pixels for the names of measures
 _HATCH = 0.0125  # between strokes of a bar, on the scale from 0 to 1
 _SAME, _SPREAD = "Same()", "Spread()"  # agreements as estimates write them down
 _LOWEST = -1.0  # an axis begins no lower; a mark beyond it is drawn at its end
-_MOST_INTERVALS = 25  # with more points, intervals would hide them
 _MOST_POINTS = 2000  # of encoding
-_RECALL = "recall: of the rows with its prediction, the share that it covers"
 _AXES = {
     "repeatability": "share of pairs of runs that explain a row alike",
     "necessity": "share of the rows with its prediction to which an explanation applies",
 }
-_PRECISION = "precision: of the rows that it covers, the share with its prediction"
+_TITLES = {  # by agreement
+    "Same": "probability that the prediction is the same",
+    "Spread": "share of the variance of the predictions accounted for",
+    "Tolerance": "probability that predictions agree, {}",
+    "Close": "mean agreement of predictions, {}",
+}
 CELL, _ROW = 84, 34  # pixels of a cell of a heat map, if there is room
 _STRENGTH = {"domain": [0, 1], "range": [0.04, 0.55], "clamp": True}  # more would make numbers in cells illegible
 
@@ -53,15 +56,8 @@ def _axis_title(rows: Rows) -> str:
     names = agreements(rows)
     if {row["measure"] for row in rows} <= set(_AXES):
         return _AXES[rows[0]["measure"]]
-    if names == {_SAME}:
-        return "probability that the prediction is the same"
-    if names == {_SPREAD}:
-        return "share of the variance of the predictions accounted for"
-    name = min(names)
-    if len(names) == 1 and name.startswith("Tolerance("):
-        return f"probability that predictions agree, {name}"
-    close = len(names) == 1 and name.startswith("Close(")
-    return f"mean agreement of predictions, {name}" if close else "mean agreement of predictions"
+    name = min(names) if len(names) == 1 else ""
+    return _TITLES.get(name.partition("(")[0], "mean agreement of predictions").format(name)
 
 
 def in_words(rows: Rows) -> str:
@@ -88,8 +84,8 @@ def _scale(rows: Rows) -> Spec:
     return {"domain": [max(_LOWEST, math.floor(10 * least) / 10), 1], "clamp": True}
 
 
-def estimates(rows: Rows) -> Spec:
-    """One bar per estimate, under its name."""
+def estimates(rows: Rows, *, strokes: bool = False) -> Spec:
+    """One bar per estimate, under its name; `strokes` hatch it where there is no pattern of a page's to fill it."""
     # The line of an estimate in the chart is the number of its name, then that of its measure.
     numbers = {name: place for place, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
     measures = sorted({row["measure"] for row in rows})
@@ -107,7 +103,8 @@ def estimates(rows: Rows) -> Spec:
     y = {**nominal("line"), "scale": {"domain": order, "padding": 0}, "axis": axis}
     text = {"align": "left", "baseline": "middle", "dy": 3, "limit": {"expr": f"width + {left}"}}
     heading = layer(names, "text name", text, y=y, text="name", x={"value": -left})
-    return layered([*_bars(lines, y), heading], _STEP * len(order), _scale(rows))
+    bars = [each for each in _bars(lines, y) if strokes or each["mark"].get("style") != "hatch"]
+    return layered([*bars, heading], _STEP * len(order), _scale(rows))
 
 
 def _bars(lines: Rows, y: Spec) -> list[Spec]:
@@ -230,28 +227,6 @@ def measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
     return layered(layers, 280, _scale(rows))
 
 
-def precision_recall(rows: Rows) -> Spec:
-    """One point per explanation, larger if more rows were given it; a ring if its choice says more than it does.
-
-    Parameters
-    ----------
-    rows : sequence of mappings
-        With ``explanation``, ``label``, ``n``, ``precision``, ``recall``, the ends of both intervals, and ``flagged``.
-    """
-    x, y = titled("recall", _RECALL), titled("precision", _PRECISION)
-    tips = ("explanation", "label", "n", "precision", "recall")
-    few = rows if len(rows) <= _MOST_INTERVALS else []
-    faint = {"opacity": 0.35}
-    ringed = [row for row in rows if row.get("flagged")]
-    layers = [
-        layer(few, "rule checked-interval", faint, x=titled("recall_low", _RECALL), x2="recall_high", y=y),
-        layer(few, "rule checked-interval", faint, x=x, y=titled("precision_low", _PRECISION), y2="precision_high"),
-        layer(rows, "point dot", {"opacity": 0.6}, x=x, y=y, size=sized(25, 500), tooltip=tips),
-        layer(ringed, "point ring", {"size": 620}, x=x, y=y, tooltip=tips),
-    ]
-    return layered(layers, 320)
-
-
 def encoding(columns: Mapping[str, Any]) -> Spec:
     """Per explanation, the rows given it against the others that it covers, and the diagonal."""
     numbers = "given_mean" in columns
@@ -309,3 +284,14 @@ def heat_map(names: Sequence[str], values: Sequence[Sequence[float | None]], mea
         layer(missing, "text aside", middle, **place, text="text"),
     ]
     return layered([each for each in layers if each["data"]], _ROW * len(names))
+
+
+def pairs_in_words(names: Sequence[str], values: Sequence[Sequence[float | None]], measure: str) -> str:
+    """A heat map in words: every pair of which the number is known."""
+    told = [
+        f"{name} and {names[j]} {value:.2f}"
+        for i, name in enumerate(names)
+        for j, value in enumerate(values[i])
+        if j > i and value is not None
+    ]
+    return f"{measure[:1].upper() or 'V'}{measure[1:] or 'alues'}, pair by pair: {'; '.join(told) or 'none is known'}."

@@ -1,7 +1,7 @@
 """faithscope evaluate: the explainers of your own model on your own rows."""
 
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 from typer import Option
 
@@ -10,8 +10,6 @@ from faithscope.cli.options import CacheFolder, grouped
 from faithscope.cli.outcome import Measured, Outcome, tell
 from faithscope.cli.rows import column, read_rows, without_columns
 from faithscope.errors import UnknownName
-from faithscope.evaluation.outputs import OUTPUTS
-from faithscope.inputs.checks import check_word
 from faithscope.inputs.hints import hint
 
 
@@ -27,9 +25,6 @@ def evaluate(
             help="original, 2-fp, 1-fp, sign, rank, sign-of-top-5, delta, template, codebook:FILE.json, …; "
             "best chooses."
         ),
-    ] = None,
-    output: Annotated[
-        str | None, Option(help="What the model is asked for: label or probability, which is measured by spread.")
     ] = None,
     by: Annotated[str | None, Option(help="A column of the rows that names populations.")] = None,
     drop: Annotated[list[str] | None, Option(help="A column that the model does not get; repeatable.")] = None,
@@ -51,8 +46,6 @@ def evaluate(
     from faithscope.evaluation.compare import compare
 
     outcome.check(gate)
-    if output is not None:
-        check_word(output, "--output", OUTPUTS)
     model, explainers = load_system(system)
     for name in gate or ():
         if name not in explainers:
@@ -70,7 +63,6 @@ def evaluate(
         seed=seed,
         cache=cache,
         agreement=None if agreement is None else from_word(agreement),
-        output=cast(Any, output),
         at_least=outcome.at_least,
         **asked,
     )

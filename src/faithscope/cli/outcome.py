@@ -96,8 +96,8 @@ class Outcome:
     def judge(self, result: Any, slices: Mapping[str, Slices] | None, explainers: list[str] | None = None) -> None:
         """Exit with 1, and one line per failure, if a lower limit is below the threshold, or a slice stands out."""
         if self.fail_under is not None:
-            judgment = judge(result, self.fail_under, self.measure, explainers=explainers)
-            refuse(judgment.lines(), bool(judgment.failures))
+            failures, remarks = judge(result, self.fail_under, self.measure, explainers=explainers)
+            refuse([*(failed.line(self.fail_under) for failed in failures), *remarks], bool(failures))
         if self.fail_if_slice and slices is not None:
             lines = [f"--fail-if-slice: {name}: {each}" for name, found in slices.items() for each in found.found]
             refuse(lines, bool(lines))
@@ -128,10 +128,8 @@ def tell(
     from faithscope.report.summary_card import summary_card
     from faithscope.report.terminal import show
 
-    summary = with_options(summarize(result, title=title, wanted=at_least))
-    found = {wording(name): each for name, each in (slices or {}).items()}
-    told = tuple(replace(explainer, slices=found.get(explainer.name)) for explainer in summary.explainers)
-    summary = replace(summary, explainers=told)
+    summary = with_options(summarize(result, title=title, wanted=at_least, slices=slices))
+    told = summary.explainers
     if outcome.as_json:
         verdicts = {each.name: asdict(each.verdict) | {"doubts": list(each.doubts)} for each in told}
         parts = ("section", "measure", "reason")

@@ -2,13 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from faithscope.errors import BadInput
-from faithscope.evaluation.cache import Cache, takes_progress
+from faithscope.evaluation.cache import Cache
 from faithscope.evaluation.outputs import Output
 from faithscope.explainers.base import line_of
 from faithscope.explanations import Explanations
+from faithscope.explanations.base import join_all
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records
 from faithscope.inputs.alignment import is_fresh, made_in_order
@@ -16,7 +21,7 @@ from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.models import Model, framed, refuse_class, rows_of_its_own
-from faithscope.inputs.rows import rows_of
+from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.readers import as_explanations
 from faithscope.runtime.progress import Step, Watch
 
@@ -51,31 +56,38 @@ class Asker:
                 return output.check(answers)
 
         with self.watch.phase("predicting", n):
-            return ask(X) if self.cache is None else self.cache.answers(output.kind, self._question(model), ask, X)
+            if self.cache is None:
+                return ask(X)
+            return self.cache.predictions(self._question(model), ask, X, output.kind)
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """The explanations of an explainer for rows, or the ready explanations that stand in its place."""
         function = function_of(explainer, "explain")
         if isinstance(explainer, Explanations) or function is None:
             return _over_columns(as_explanations(explainer), X)
-        told, n = takes_progress(function), rows_of(X)
+        told, n = _takes_progress(function), rows_of(X)
 
-        def explain(rows: Any, step: Step, start: int = 0) -> Explanations:
+        def explain(rows: Any, start: int, step: Step) -> Explanations:
             with framed(f"explaining with {name}", start, rows_of(rows), n):
                 copied = rows_of_its_own(rows)
-                answers = as_explanations(function(copied, progress=step) if told else function(copied))
+                how = {"progress": lambda done, _: step(start + done, n)} if told else {}
+                answers = as_explanations(function(copied, **how))
                 made_in_order(rows, answers, "explanations")
                 answers = _over_columns(answers, rows)
                 return answers._with(index=None) if is_fresh(answers.index) else answers
 
         with self.watch.phase(f"explaining with {name}", n) as step:
             if self.cache is None:
-                return explain(X, step)
+                return explain(X, 0, step)
             tokenizer, question = getattr(explainer, "tokenizer", None), self._question(explainer)
             # A plain function may look at all rows at once; an explainer explains each row by itself, by its contract.
-            if function is explainer:
-                return self.cache.whole("explanations", question, explain, X, step, tokenizer)
-            return self.cache.explanations(question, explain, X, step, tokenizer=tokenizer)
+            many, parts = n if function is explainer else min(n, self.cache.rows), []
+            for start in range(0, max(1, n), max(1, many)):
+                part = take_rows(X, np.arange(start, min(start + many, n))) if n > many else X
+                ask = partial(explain, start=start, step=step)
+                parts.append(self.cache.explanations(question, ask, part, tokenizer=tokenizer))
+                step(min(start + many, n), n)
+            return join_all(parts)
 
     def _question(self, asked: Any) -> str | None:
         """The key of a model or an explainer in the cache; None if nothing is kept."""
@@ -83,6 +95,14 @@ class Asker:
             name = str(getattr(asked, "__name__", type(asked).__name__))
             self.questions[id(asked)] = self.cache.question(asked, name)
         return self.questions.get(id(asked))
+
+
+def _takes_progress(explain: Any) -> bool:
+    """Whether an explainer takes a function to report its progress to."""
+    try:
+        return "progress" in signature(explain).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _over_columns(explanations: Explanations, X: Any) -> Explanations:

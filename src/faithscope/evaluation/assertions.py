@@ -71,12 +71,12 @@ def assert_faithful(
     >>> assert_faithful(consistency(["a", "b"] * 500, [0, 1] * 500), at_least=0.9)
     """
     __tracebackhide__ = True
-    judgment = judge(result, at_least, measure, by=by, explainers=explainers)
-    if judgment.failures:
-        weakest = judgment.failures[0]
-        in_full = f"In full: {weakest.told(weakest.estimate.sentence)}"
-        raise Unfaithful("\n".join([*judgment.lines(), in_full, *_pairs(weakest)]))
-    for remark in judgment.remarks:
+    failures, remarks = judge(result, at_least, measure, by=by, explainers=explainers)
+    if failures:
+        weakest, lines = failures[0], [failed.line(at_least) for failed in failures]
+        in_full = f"In full: {weakest.who}{weakest.estimate.sentence}"
+        raise Unfaithful("\n".join([*lines, *remarks, in_full, *_pairs(weakest)]))
+    for remark in remarks:
         warnings.warn(remark, stacklevel=2)
 
 
@@ -93,12 +93,13 @@ class JudgedEstimate:
     explainer: str
     population: str
     estimate: Estimate
-    evaluation: Any = field(default=None, repr=False)  # an Evaluation or Audit, which gives pairs of rows
+    result: Any = field(default=None, repr=False)  # an Evaluation or Audit, which gives pairs of rows
 
-    def told(self, words: str) -> str:
-        """Words on the estimate, after its explainer and population."""
-        who = ", ".join(filter(None, (self.explainer, self.population)))
-        return f"{who}: {words}" if who else words
+    @property
+    def who(self) -> str:
+        """Explainer and population, to stand before what is told of them."""
+        named = ", ".join(filter(None, (self.explainer, self.population)))
+        return f"{named}: " if named else ""
 
     def fails(self, at_least: float) -> bool:
         """Whether it is not shown to reach the threshold."""
@@ -111,99 +112,64 @@ class JudgedEstimate:
         if shown_to_name(estimate):
             limits = f"its {100 * estimate.confidence:g}% interval is {in_brackets(estimate.low, estimate.high, 3)}"
             short = f"{estimate.measure} was not shown to be at least {at_least:g}: {limits}"
-            return self.told(f"{short}; {_reason(estimate, at_least)}")
+            return f"{self.who}{short}; {_reason(estimate, at_least)}"
         fact, advice = "are not shown to be better", "; measure more rows, or judge consistency alone"
         if names_at_random(estimate, at_least):
             fact, advice = "are no better", ""
-        return self.told(f"features that explanations name {fact} than random ones:{estimate._beyond[1:]}{advice}")
-
-
-@dataclass(frozen=True)
-class Judgment:
-    """All estimates that were judged, and which of them failed.
-
-    Attributes
-    ----------
-    judged : tuple of JudgedEstimate
-    at_least : float
-    remarks : tuple of str
-        What a reader should know, whether or not anybody failed.
-    """
-
-    judged: tuple[JudgedEstimate, ...]
-    at_least: float
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def failures(self) -> tuple[JudgedEstimate, ...]:
-        """Those not shown to reach the threshold: of all rows first, then of populations; the weakest first."""
-        failed = [judged for judged in self.judged if judged.fails(self.at_least)]
-        return tuple(sorted(failed, key=lambda judged: (judged.population != "", round(judged.estimate.low, 9))))
-
-    def lines(self) -> list[str]:
-        """One line per failure, then the remarks."""
-        return [*(judged.line(self.at_least) for judged in self.failures), *self.remarks]
+        return f"{self.who}features that explanations name {fact} than random ones:{estimate._beyond[1:]}{advice}"
 
 
 def judge(
     result: Any, at_least: float, measure: str | None = None, *, by: Any = None, explainers: Any = None
-) -> Judgment:
-    """Compare every estimate that a result holds with a threshold; the parameters are those of `assert_faithful`."""
+) -> tuple[list[JudgedEstimate], list[str]]:
+    """Compare every estimate that a result holds with a threshold; the parameters are those of `assert_faithful`.
+
+    Returns
+    -------
+    failures : list of JudgedEstimate
+        Those not shown to reach it: of all rows first, then of populations; the weakest first.
+    remarks : list of str
+        What a reader should know, whether or not anybody failed.
+    """
     check_share(at_least, "at_least")
     check_word(measure, "measure", MEASURES, optional=True)
     results, remarks = [result], list[str]()
     if isinstance(result, Comparison):
-        chosen, remarks = _chosen(result, explainers)
-        results = [result[name] for name in chosen]
+        names = [name for name, ev in result.items() if not ev.baseline]
+        if explainers is not None:
+            names = [explainers] if isinstance(explainers, str) else to_items(explainers, "explainers=, the names,")
+            if not names:
+                raise BadInput("explainers= names nobody: name at least one, or leave it out.")
+        elif not names:
+            names = list(result)
+            remarks += [f"Only baselines were given, so they are judged: {', '.join(names)}."]
+        results = [result[name] for name in names]
     elif explainers is not None:
-        raise BadInput(f"explainers= chooses among those of a comparison; got {_kind(result)}.")
+        raise BadInput(f"explainers= chooses among those of a comparison; got {type(result).__name__}.")
     judged = [part for each in results for part in _judged(each, measure, by)]
     for each in results if measure is None else ():
         why = each.options.unasked if isinstance(each, Evaluation) else ""
         told = [f"whether explanations name the right features was not asked: {why.rstrip('.')}"] if why else []
-        told += of_kind(getattr(each, "notes", ()), "unasked")
-        remarks += [f"{each.name}: {note}." for note in told]
-    parts = {(part.explainer, part.estimate.measure) for part in judged if part.population}
-    whole = [part for part in judged if not part.population]
-    remarks += [
-        f"{name}: {part.estimate.measure} was judged for all rows only: it was not measured by population."
-        for part in whole
-        if (name := part.explainer) in dict(parts) and (name, part.estimate.measure) not in parts
-    ]
-    weak = {
-        f"{part.explainer} {part.estimate.measure}".strip(): part.estimate.chance
-        for part in whole
-        if part.estimate.low >= at_least > 0 and (part.estimate.chance or 0.0) >= at_least
-    }
-    if weak:
-        chance = f"chance alone gives {max(filter(None, weak.values())):.3f}"
-        remarks += [f"{', '.join(weak)}: passing {at_least:g} shows little, since {chance}; use a higher threshold."]
-    return Judgment(tuple(judged), at_least, tuple(remarks))
-
-
-def _chosen(comparison: Comparison, explainers: Any) -> tuple[list[str], list[str]]:
-    """The explainers of a comparison that are judged, and a remark if they are all baselines."""
-    if explainers is not None:
-        names = [explainers] if isinstance(explainers, str) else to_items(explainers, "explainers=, the names,")
-        if not names:
-            raise BadInput("explainers= names nobody: name at least one, or leave it out.")
-        return names, []
-    real = [name for name, ev in comparison.items() if not ev.baseline]
-    if real:
-        return real, []
-    return list(comparison), [f"Only baselines were given, so they are judged: {', '.join(comparison)}."]
+        remarks += [f"{each.name}: {note}." for note in (*told, *of_kind(getattr(each, "notes", ()), "unasked"))]
+    for part in judged:
+        estimate, chance = part.estimate, part.estimate.chance or 0.0
+        if not part.population and estimate.low >= at_least > 0 and chance >= at_least:
+            little = f"passing {at_least:g} shows little, since chance alone gives {chance:.3f}; use a higher threshold"
+            remarks.append(f"{part.who}{estimate.measure}: {little}.")
+    failed = [part for part in judged if part.fails(at_least)]
+    return sorted(failed, key=lambda part: (part.population != "", round(part.estimate.low, 9))), remarks
 
 
 def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
     """The estimates of one explainer that are judged: of all rows, and by population."""
     if isinstance(result, Estimate | Populations):
         if by is not None:
-            raise BadInput(f"by= needs rows, which {_kind(result)} does not keep: pass the evaluation itself.")
-        estimates = [("", result)] if isinstance(result, Estimate) else _by_words(result)
-        other = [estimate.measure for _, estimate in estimates if measure not in (None, estimate.measure)]
+            raise BadInput(f"by= needs rows, which {type(result).__name__} does not keep: pass the evaluation itself.")
+        parts = [("", result)] if isinstance(result, Estimate) else _of_groups(result)
+        other = [estimate.measure for _, estimate in parts if measure not in (None, estimate.measure)]
         if other:
             raise BadInput(f"measure={measure!r} was asked for, but this estimate is of {other[0]}.")
-        return [JudgedEstimate("", words, estimate) for words, estimate in estimates]
+        return [JudgedEstimate("", words, estimate) for words, estimate in parts]
     if not hasattr(result, "_populations"):
         raise WrongType(
             "assert_faithful reads an Estimate, an Evaluation, a Comparison, Populations or an Audit; "
@@ -215,32 +181,26 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
     naming = result.sufficiency is not None and result.sufficiency.beyond_random is not None
     unasked = naming and (not isinstance(result, Evaluation) or result.options.by_default)
     names = ("consistency",) if measure is None and unasked else asked
-    groups = result._populations() if by is None else [result.by(by, name) for name in names if name in held]
     whole = [("", each) for name, each in held.items() if name in names or not shown_to_name(each)]
     if not whole:
         notes = () if isinstance(result, Evaluation) else result.notes
         why = "; ".join(notes) or "its explanations do not say where they apply"
         raise BadInput(f"{result.name} has no {measure}: {why}. Judge another measure, or other explainers.")
-    named = [pair for populations in groups for pair in _by_words(populations)]
+    groups = result._populations() if by is None else [result.by(by, name) for name in names if name in held]
+    named = [pair for populations in groups for pair in _of_groups(populations)]
     parts = [(words, part) for words, part in named if part.measure in names]
     if named and not parts:
         raise BadInput(f"{result.name} has no {measure} by population: pass by=, or leave the populations out.")
     return [JudgedEstimate(result.name, words, estimate, result) for words, estimate in [*whole, *parts]]
 
 
-def _by_words(populations: Populations) -> list[tuple[str, Estimate]]:
+def _of_groups(populations: Populations) -> list[tuple[str, Estimate]]:
     """The estimates of all groups, each after the words for its group."""
     return [
         (f"{part.by or 'population'} {name}", estimate)
         for part in populations.groupings
         for name, estimate in part._texts.items()
     ]
-
-
-def _kind(result: Any) -> str:
-    """What a result is, with its article."""
-    word = type(result).__name__
-    return word if word.endswith("s") else f"an {word}" if word[:1] in "AEIOU" else f"a {word}"
 
 
 def _reason(estimate: Estimate, wanted: float) -> str:
@@ -256,12 +216,12 @@ def _reason(estimate: Estimate, wanted: float) -> str:
     if best < wanted:  # the highest lower limit that this number of rows can reach: that of perfect agreement
         rows = several(estimate.n, "row is", "rows are")
         return f"{rows} too few: even if all agreed, the lower limit would be at most {up(best)}"
+    partial = estimate.counts.relation.partial
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
-        pairs = "; or ask about more pairs (fs.pairs_to_ask)" if estimate.counts.relation.partial else ""
+        pairs = "; or ask about more pairs (fs.pairs_to_ask)" if partial else ""
         return f"more rows than these {estimate.n:,} would make it narrower{pairs}"
-    more = "make explanations coarser, such as importances by discretizer=fs.SignOfTop(3)"
-    if estimate.counts.relation.partial:
-        more = "ask about more pairs (fs.pairs_to_ask)"
+    coarser = "make explanations coarser, such as importances by discretizer=fs.SignOfTop(3)"
+    more = "ask about more pairs (fs.pairs_to_ask)" if partial else coarser
     silent = f"{most - least:.0%} of the {estimate.n:,} rows are as good as unverifiable"
     return f"{silent}: measure more rows (fs.plan says how many), or {more}"
 
@@ -269,7 +229,7 @@ def _reason(estimate: Estimate, wanted: float) -> str:
 def _pairs(failed: JudgedEstimate) -> list[str]:
     """Lines with pairs of rows that show the failure, or with the reason why they cannot be shown."""
     applies = failed.estimate.measure == "sufficiency"
-    ask = getattr(failed.evaluation, "wrongly_covered" if applies else "counterexamples", None)
+    ask = getattr(failed.result, "wrongly_covered" if applies else "counterexamples", None)
     if ask is None or failed.population or failed.estimate.measure == NECESSITY:
         return []
     try:

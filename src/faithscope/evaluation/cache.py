@@ -4,8 +4,6 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +12,13 @@ import numpy as np
 from faithscope.errors import WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow import from_arrow, to_arrow
-from faithscope.explanations.base import join_all
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import check_whole
-from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.runtime.files import to_folder, write_atomically
 from faithscope.runtime.fingerprint import fingerprint
 from faithscope.runtime.origins import environment
-from faithscope.runtime.progress import Step
 from faithscope.runtime.warning import warn
 
 _FORMAT = "2"
@@ -68,42 +63,29 @@ class Cache:
             return None
 
     def explanations(
-        self, question: str | None, explain: Callable[..., Any], X: Any, step: Step, *, tokenizer: Any = None
+        self,
+        question: str | None,
+        answer: Callable[[Any], Explanations],
+        X: Any,
+        what: str = "explanations",
+        tokenizer: Any = None,
     ) -> Explanations:
-        """The explanations of rows, part by part; those that the folder holds are read from it.
+        """The answer for all of these rows, in one file; read from it if the folder holds it.
 
         Parameters
         ----------
         question : str or None
             A fingerprint of everything but the rows; None if nothing is to be kept.
-        explain : callable
-            ``explain(rows, step, start=…)`` gives explanations; it calls `step` with its progress, and `start` is the
-            position of the first of these rows among all rows.
+        what : str
+            The kind of answers, which is a part of their key: labels are never read as numbers.
+        tokenizer : optional
+            That of the words of highlights, which no file keeps.
         """
-        n = rows_of(X)
-        parts = []
-        for start in range(0, max(1, n), self.rows):
-            part = take_rows(X, np.arange(start, min(start + self.rows, n))) if n > self.rows else X
-            ask = partial(explain, start=start)
-            parts.append(self.whole("explanations", question, ask, part, within(step, start, n), tokenizer))
-            step(min(start + self.rows, n), n)
-        return join_all(parts)
-
-    def whole(
-        self,
-        what: str,
-        question: str | None,
-        answer: Callable[..., Any],
-        X: Any,
-        step: Step | None = None,
-        tokenizer: Any = None,
-    ) -> Explanations:
-        """The answer for all of these rows, in one file."""
         key = None if question is None else self._key(what, question, X)
         table = None if key is None else self.read(what, key)
         if table is not None:
             return from_arrow(table, tokenizer=tokenizer)
-        explanations: Explanations = answer(X) if step is None else answer(X, step)
+        explanations = answer(X)
         if key is not None:
             self.write(what, key, to_arrow(explanations))
         return explanations
@@ -115,20 +97,14 @@ class Cache:
             warn(f"The answers for these rows are not kept in the cache, and are computed each time: {error}")
             return None
 
-    def answers(self, what: str, question: str | None, predict: Callable[[Any], Array], X: Any) -> Array:
-        """The answers of a model for rows: one label or number per row, or (n, k) numbers.
+    def predictions(self, question: str | None, predict: Callable[[Any], Array], X: Any, what: str) -> Array:
+        """The answers of a model for rows: one label or number per row, or (n, k) numbers."""
 
-        Parameters
-        ----------
-        what : str
-            The kind of answers, which is a part of their key: labels are never read as numbers.
-        """
-
-        def predictions(rows: Any) -> Explanations:
+        def answer(rows: Any) -> Explanations:
             answers = predict(rows)
             return Importances(answers) if answers.ndim == 2 else Plain(answers)
 
-        answers = self.whole(what, question, predictions, X)
+        answers = self.explanations(question, answer, X, what)
         return answers.values if isinstance(answers, Plain | Importances) else np.empty(0)
 
     def read(self, what: str, key: str) -> Any | None:
@@ -167,19 +143,6 @@ def to_cache(cache: Any) -> Cache | None:
     if isinstance(cache, str | os.PathLike):
         return Cache(to_folder(cache))
     raise WrongType(f"cache must be a folder's path or a Cache; got {type(cache).__name__}.")
-
-
-def takes_progress(explain: Any) -> bool:
-    """Whether an explainer takes a function to report its progress to."""
-    try:
-        return "progress" in signature(explain).parameters
-    except (TypeError, ValueError):
-        return False
-
-
-def within(step: Step, before: int, total: int) -> Step:
-    """Progress in a part of the rows as progress in all of them."""
-    return lambda done, _: step(before + done, total)
 
 
 def _digest(content: bytes) -> str:

@@ -3,16 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from faithscope.counting.coverage import count_necessity, cover
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.evaluation.best import Best
-from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.result import Evaluation
 from faithscope.evaluation.run import run
-from faithscope.inputs.checks import by_name, check_flag, text_names
+from faithscope.inputs.checks import check_flag, text_names
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
@@ -24,10 +23,8 @@ from faithscope.measures.comparing.paired import (
     paired_difference,
     sufficiency_left_out,
 )
-from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.covered import unseen_rows
-from faithscope.measures.encoding import Encoding
-from faithscope.measures.estimate import BEYOND, NECESSITY, Estimate, Method
+from faithscope.measures.estimate import BEYOND, NECESSITY, Method
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
 from faithscope.measures.sufficiency import Scoping, leaning_on
 from faithscope.measures.telling import WANTED
@@ -72,25 +69,6 @@ class Comparison(Reported, Mapping[str, Evaluation]):
     pairs: tuple[Difference, ...] = field(repr=False)
     rows_to_choose: int = 0
 
-    @property
-    def populations(self) -> dict[str, Populations]:
-        """The consistency of each explainer by group of rows; empty if no groups were given."""
-        return self._held("populations")
-
-    @property
-    def sufficiency_populations(self) -> dict[str, Populations]:
-        """The sufficiency, by group of rows, of each explainer whose explanations say where they apply."""
-        return self._held("sufficiency_populations")
-
-    @property
-    def necessity_populations(self) -> dict[str, Populations]:
-        """The necessity, by group of rows, of each explainer whose explanations say where they apply."""
-        return self._held("necessity_populations")
-
-    def _held(self, populations: str) -> dict[str, Populations]:
-        held = {name: getattr(evaluation, populations) for name, evaluation in self.evaluations.items()}
-        return {name: parts for name, parts in held.items() if parts is not None}
-
     def __getitem__(self, name: str) -> Evaluation:
         if not isinstance(name, str) or name not in self.evaluations:
             raise UnknownName(f"No explainer is called {name!r}. {hint(name, self.evaluations)}")
@@ -101,9 +79,6 @@ class Comparison(Reported, Mapping[str, Evaluation]):
 
     def __len__(self) -> int:
         return len(self.evaluations)
-
-    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
-        return [(name, estimate) for name, ev in self.evaluations.items() for estimate in ev._estimates()]
 
     def _beside(self) -> dict[str, Sequence[Any]]:
         named = self._by_name()
@@ -136,16 +111,6 @@ class Comparison(Reported, Mapping[str, Evaluation]):
         """
         pairs = together(self.pairs) if check_flag(simultaneous, "simultaneous") else self.pairs
         return frame({name: [getattr(pair, name) for pair in pairs] for name in PAIRED_COLUMNS})
-
-    def encoding(self) -> "pd.DataFrame":
-        """One line per explainer whose explanations say where they apply: does their choice say more than they do?
-
-        The columns are the attributes of `Encoding`; ``comparison[name].encoding()`` has the tests of each explanation.
-        """
-        scoped = {name: ev for name, ev in self.evaluations.items() if ev.sufficiency is not None}
-        found = {name: ev.encoding() for name, ev in (scoped or self.evaluations).items()}
-        lines = {name: [getattr(encoding, name) for encoding in found.values()] for name in Encoding._NUMBERS}
-        return frame({"explainer": list(found), **lines})
 
     def explainer_agreement(
         self,
@@ -221,7 +186,6 @@ def compare(
     cache: Any = None,
     progress: bool | Told | None = None,
     agreement: Any = None,
-    output: Literal["label", "probability"] | None = None,
     at_least: float = WANTED,
 ) -> Comparison:
     """Measure several explainers of one model on the same rows, and how they differ.
@@ -233,7 +197,7 @@ def compare(
     ----------
     model, X, confidence, interval, unseen, weights, clusters, unlabeled, by, seed, cache, progress
         As for `evaluate`.
-    agreement, output, at_least
+    agreement, at_least
         As for `evaluate`.
     explainers : mapping of str to explainer
         Each as for `evaluate`, by a name of your choice.
@@ -255,16 +219,19 @@ def compare(
     >>> {name: round(evaluation.consistency.value, 2) for name, evaluation in comparison.items()}
     {'sign': 1.0, 'nothing': 0.33}
     """
-    named = {name: adapted(explainer, model) for name, explainer in _named(explainers).items()}
-    discretizer, relation = by_name(discretizer, named, "discretizer"), by_name(relation, named, "relation")
+    if not isinstance(explainers, Mapping):
+        raise WrongType(
+            f"compare takes explainers by name, such as {{'lime': Lime(...)}}; got {type(explainers).__name__}."
+        )
+    if not explainers:
+        raise BadInput("compare got no explainer: pass at least one.")
     evaluations, looked, watch = run(
         model,
-        named,
+        text_names(explainers),
         X,
-        discretizers=discretizer if isinstance(discretizer, Mapping) else dict.fromkeys(named, discretizer),
-        relations=relation if isinstance(relation, Mapping) else dict.fromkeys(named, relation),
         named=True,
-        lenient=not isinstance(discretizer, Mapping),
+        discretizer=discretizer,
+        relation=relation,
         confidence=confidence,
         interval=interval,
         unseen=unseen,
@@ -276,22 +243,11 @@ def compare(
         cache=cache,
         progress=progress,
         agreement=agreement,
-        output=output,
         at_least=at_least,
     )
     with watch.phase("measuring differences", rows_of(X)):
         pairs = _differences(evaluations, confidence)
     return Comparison(evaluations, pairs, looked)
-
-
-def _named(explainers: Any) -> dict[str, Any]:
-    if not isinstance(explainers, Mapping):
-        raise WrongType(
-            f"compare takes explainers by name, such as {{'lime': Lime(...)}}; got {type(explainers).__name__}."
-        )
-    if not explainers:
-        raise BadInput("compare got no explainer: pass at least one.")
-    return text_names(explainers)
 
 
 def _repeats(sample: Sample) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """evaluate(): measures an explainer of a model on rows; local(): measures it at one row outside the sample."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +48,6 @@ def evaluate(
     cache: Any = None,
     progress: bool | Told | None = None,
     agreement: Any = None,
-    output: Literal["label", "probability"] | None = None,
     at_least: float = WANTED,
 ) -> Evaluation:
     """Measure how faithful an explainer is to a model on the rows X.
@@ -65,7 +64,7 @@ def evaluate(
         Face, the label with the highest score.
     explainer : explainer, function or array-like
         Anything with ``explain``, a function from rows to explanations, or the explanations themselves. Explainers of
-        shap, lime, anchor-exp, dice-ml, captum and InterpretML are taken as they are.
+        shap, lime and InterpretML are taken as they are.
     X : array-like or table, n rows
         Rows like those that the model meets in use; no labels are needed.
     discretizer : discretizer, str or callable, optional
@@ -88,11 +87,8 @@ def evaluate(
     agreement : Close, Tolerance, Spread, callable or str, optional
         How much two predictions agree if they are numbers, as for `consistency`. By default predictions are labels, but
         those of known regressors are measured by `Spread`, and a note says so: regressors of scikit-learn, XGBoost,
-        LightGBM and CatBoost, and torch modules that answer with one fraction per row.
-    output : {"label", "probability"}, optional
-        What to ask the model for: "probability" asks ``predict_proba``, and measures by `Spread` unless `agreement` is
-        given; agreements of one number per row compare the probability of class 1 of two. "label" asks ``predict``, and
-        takes the answers of a regressor for labels too.
+        LightGBM and CatBoost. ``fs.Same()`` takes the answers of a regressor for labels. For probabilities pass
+        ``model.predict_proba`` and ``fs.Spread()``, or a function of those of one class.
     at_least : float
         What a faithful explainer is asked to reach, which stands beside the verdict of the report. Where chance is
         high, half of what it leaves open is asked for too.
@@ -108,16 +104,14 @@ def evaluate(
     >>> round(ev.consistency.value, 3)
     0.25
     """
-    explainer = adapted(explainer, model)
-    name = called(explainer)
+    name = called(adapted(explainer, model))
     evaluations, *_ = run(
         model,
         {name: explainer},
         X,
-        discretizers={name: discretizer},
-        relations={name: relation},
         named=False,
-        lenient=False,
+        discretizer=discretizer,
+        relation=relation,
         confidence=confidence,
         interval=interval,
         unseen=unseen,
@@ -129,7 +123,6 @@ def evaluate(
         cache=cache,
         progress=progress,
         agreement=agreement,
-        output=output,
         at_least=at_least,
     )
     return evaluations[name]
@@ -175,8 +168,8 @@ def local(
         )
     refuse_swapped(model, explainer)
     row, asker = _single_row(x), Asker(None, Watch(progress=False))
-    question, samples = sampled(model, {"explainer": explainer}, X, Output.of(model, agreement), asker)
-    sample, coarsen = samples["explainer"].settled(discretizer)
+    question = Output.of(model, agreement)
+    sample, coarsen = sampled(model, {"explainer": explainer}, X, question, asker)["explainer"].settled(discretizer)
     given, explained = sample, asker.explanations(explainer, row, "explainer")
     sample, explanation = sample.discretized(coarsen), discretize(explained, coarsen)
     answer = question.read(asker.predictions(model, row, question))

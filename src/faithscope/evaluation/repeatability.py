@@ -1,12 +1,11 @@
 """repeatability(): asks several runs for explanations of the same rows, and measures how often they are the same."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from faithscope.discretizers import Discretize
 from faithscope.discretizers.choice import to_discretizer
-from faithscope.errors import BadInput, FaithscopeError, WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, called, is_ready
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.foreign import adapted, library_of
@@ -21,7 +20,10 @@ from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import to_clusters
 
 _USUAL = 5  # runs
-_MAKER = "pass a function from a seed to an explainer, such as lambda seed: fs.explainers.Lime(model, X, seed=seed)"
+_MAKER = (
+    "pass a function from a seed to an explainer, such as lambda seed: fs.explainers.Lime(model, X, seed=seed), or "
+    "lambda seed: f for a function f of rows"
+)
 _READY = "or a list of ready runs, [first, second]"
 
 
@@ -90,7 +92,7 @@ def repeatability(
         if X is None:
             raise BadInput(f"{name} is an explainer ({type(run).__name__}), which needs rows: pass (explain, X).")
         explainer = adapted(run, model, place)
-        if model is None and library_of(run) in ("lime", "anchors"):
+        if model is None and library_of(run) == "lime":
             raise BadInput(f"{type(run).__name__} holds no model to ask: pass model=, the model that it explains.")
         asker = Asker(kept, watch).knowing(None, explainer)
         key = asker.questions.get(id(explainer))
@@ -109,53 +111,31 @@ def repeatability(
         for place, (name, run) in enumerate(items.items()):
             explanations[name] = explained(run, place, name, len(items))
     else:
-        _refuse_explainer(explain)
-        _check_rows(X, runs, weights, clusters)
+        explains = callable(getattr(explain, "explain", None)) or library_of(explain) is not None
+        if not callable(explain) or isinstance(explain, Explanations) or (explains and not isinstance(explain, type)):
+            one = "one run, and repeatability compares several" if explains or hasattr(explain, "__len__") else "none"
+            raise WrongType(f"explain is {type(explain).__name__}, which makes {one}: {_MAKER}; {_READY}.")
+        if X is None:
+            raise BadInput("X is missing: pass the rows that each run is to explain, (explain, X).")
+        if check_whole(runs, "runs", 0) < 2:
+            raise BadInput(f"Repeatability compares runs, and runs={runs}: pass runs=2, or better runs=5.")
+        n = rows_of(X)
+        if weights is not None:  # before explanations are made, which may take long
+            to_weights(weights, n)
+        to_clusters(clusters, n)
         for seed in range(runs):  # each is made when it is its turn
-            with watch.phase(f"making run {seed + 1} of {runs}", rows_of(X)), _from_seed(seed):
-                run = explain(seed)
-            rows = isinstance(run, Explanations) or (hasattr(run, "__len__") and not isinstance(run, str))
-            if _is_ready(run) and not rows:
+            with watch.phase(f"making run {seed + 1} of {runs}", n):
+                try:
+                    run = explain(seed)
+                except Exception as error:
+                    error.add_note(f"Raised by explain({seed}), which is called with a seed: {_MAKER}.")
+                    raise
+            if _is_ready(run) and (isinstance(run, str) or not hasattr(run, "__len__")):
                 raise WrongType(f"explain({seed}) gave {type(run).__name__}, which is no explainer: {_MAKER}.")
             given = explanations[f"seed {seed}"] = explained(run, seed, f"explain({seed})", runs)
-            same_length(**{"X": rows_of(X), f"explain({seed})": len(given)})
+            same_length(**{"X": n, f"explain({seed})": len(given)})
     return measure_repeatability(explanations, X, weights, clusters, chosen, confidence)
 
 
 def _is_ready(run: Any) -> bool:
     return library_of(run) is None and is_ready(run)
-
-
-def _refuse_explainer(explain: Any) -> None:
-    """Raise if this is an explainer, or one run, and no function from a seed."""
-    explains = callable(getattr(explain, "explain", None)) or library_of(explain) is not None
-    if isinstance(explain, type) or (callable(explain) and not explains and not isinstance(explain, Explanations)):
-        return
-    what = "one run, and repeatability compares several" if explains or hasattr(explain, "__len__") else "no explainer"
-    raise WrongType(f"explain is {type(explain).__name__}, which is {what}: {_MAKER}; {_READY}.")
-
-
-def _check_rows(X: Any, runs: int, weights: Any, clusters: Any) -> None:
-    """Raise for what cannot be used, before explanations are made, which may take long."""
-    if X is None:
-        raise BadInput("X is missing: pass the rows that each run is to explain, (explain, X).")
-    if check_whole(runs, "runs", 0) < 2:
-        raise BadInput(f"Repeatability compares runs, and runs={runs}: pass runs=2, or better runs=5.")
-    if weights is not None:
-        to_weights(weights, rows_of(X))
-    to_clusters(clusters, rows_of(X))
-
-
-@contextmanager
-def _from_seed(seed: int) -> Iterator[None]:
-    """Say what was called if a function of rows was passed in place of a function of a seed."""
-    try:
-        yield
-    except (FaithscopeError, TypeError, AttributeError, IndexError) as error:
-        raise WrongType(
-            f"explain({seed}), which is called with a seed, failed ({type(error).__name__}: {error}): {_MAKER}; for a "
-            "function f of rows, lambda seed: f."
-        ) from error
-    except Exception as error:
-        error.add_note(f"Raised by explain({seed}), which makes run {seed + 1}.")
-        raise

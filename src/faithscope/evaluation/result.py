@@ -39,7 +39,6 @@ from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_suf
 from faithscope.measures.telling import WANTED, estimate_columns
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
-from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample, number_groups
 
 if TYPE_CHECKING:
@@ -99,8 +98,6 @@ class Evaluation(OfOneExplainer):
     populations, sufficiency_populations, necessity_populations : Populations or None
         Consistency, sufficiency and necessity by group of rows; None if no groups were given, or if all rows have no
         such estimate. Of importances whose named features were measured by default, `by` gives the last two.
-    seconds : dict of str to float
-        How long each phase took.
 
     Examples
     --------
@@ -123,7 +120,6 @@ class Evaluation(OfOneExplainer):
     sufficiency_populations: Populations | None = field(default=None, repr=False)
     necessity_populations: Populations | None = field(default=None, repr=False)
     necessity: Estimate | None = None
-    seconds: dict[str, float] = field(default_factory=dict, repr=False)
     _coverage: Coverage | None = field(default=None, repr=False)
     _chosen: Any = field(default=None, repr=False)  # the discretizer itself
     _reached: Coverage | None = field(default=None, repr=False)
@@ -223,13 +219,6 @@ class Evaluation(OfOneExplainer):
         fail by chance. If rows are clustered, intervals take each cluster for a single draw.
         """
         return frame(scopes.per_scope(self._scoped(), self._ruled, self._relation, self.options.confidence, k))
-
-    def _claims(self) -> dict[str, Any] | None:
-        """The same table for a report; None if explanations claim no precision."""
-        if self.explanations.claimed is None or self.agreement.of_numbers:
-            return None
-        table = scopes.per_scope(self._scoped(), self.sample, self._relation, self.options.confidence)
-        return table if "claim" in table else None
 
     def encoding(self) -> Encoding:
         """Whether the choice of an explanation says more than the explanation: `fs.encoding` of these rows.
@@ -345,12 +334,17 @@ class Evaluation(OfOneExplainer):
 
     def discretizations(self) -> "pd.DataFrame":
         """Consistency and uniqueness by each discretizer of the paper, finest first, and by the one that is in use."""
+        lines = self._discretized
+        columns: dict[str, Any] = {"discretizer": list(lines), **estimate_columns(lines.values())}
+        return frame(columns | {"uniqueness": [float(each.counts.profile().uniqueness) for each in lines.values()]})
+
+    @cached_property
+    def _discretized(self) -> dict[str, Estimate]:
+        """The consistency by each discretizer, finest first."""
         sample, family = replace(self.sample, explanations=self.undiscretized, notes=()), usual(self.undiscretized)
         measured = partial(measure_consistency, confidence=self.options.confidence, method=self.options.method)
         lines = {repr(member): measured(sample.discretized(member)) for member in family}
-        lines.setdefault(self.discretizer, self.consistency)
-        columns: dict[str, Any] = {"discretizer": list(lines), **estimate_columns(lines.values())}
-        return frame(columns | {"uniqueness": [float(each.counts.profile().uniqueness) for each in lines.values()]})
+        return lines if self.discretizer in lines else {**lines, self.discretizer: self.consistency}
 
     _written = (
         *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "seed", "baseline"),
@@ -370,24 +364,6 @@ class Evaluation(OfOneExplainer):
 
         write_log(path, self.explanations, self.predictions, self.X)
 
-    @renamed(groups="by")
-    def to_html(self, path: str | os.PathLike[str], *, by: Any = None, at_least: float | None = None) -> None:
-        """Write a report that anybody can open: one HTML file that needs no network.
-
-        Parameters
-        ----------
-        by : array-like, (n,), or str or list of str, optional
-            The population of each row, or columns of X by name, for the report to compare; by default those that were
-            given to `evaluate`.
-        at_least : float, optional
-            What a faithful explainer is asked to reach, which stands beside the verdict; by default what `evaluate` was
-            asked for.
-        """
-        if by is None:
-            super().to_html(path, at_least=at_least)
-        else:
-            self._grouped(by).to_html(path, at_least=at_least)
-
     def _counts(self) -> Any:
         """Counts in which every row counts once, whatever its weight; an estimate by `Spread` keeps a profile alone."""
         counts = self.consistency.counts
@@ -404,8 +380,7 @@ class Evaluation(OfOneExplainer):
 
     @property
     def _made(self) -> dict[str, str]:
-        spent = ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in self.seconds.items())
-        return {"Explanations": self.explanations.kind, "Seed": str(self.seed), "Time": spent}
+        return {"Explanations": self.explanations.kind, "Seed": str(self.seed)}
 
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
         """Up to k pairs of rows that lower the measure."""
@@ -414,13 +389,6 @@ class Evaluation(OfOneExplainer):
 
         pairs = row_pairs(self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k), self.rows)
         return [{**pair, "map": map_of(self.explanations, pair["a"])} for pair in pairs]
-
-    @cached_property
-    def _discretized(self) -> list[dict[str, Any]]:
-        """The consistency of these explanations per discretization, finest first."""
-        return [
-            {str(name): value for name, value in line.items()} for line in self.discretizations().to_dict("records")
-        ]
 
 
 def assess(

@@ -1,19 +1,91 @@
-"""What a report tells of each explainer: verdict, measures, populations, remarks, and blocks of its sections."""
+"""What a report tells of each explainer: verdict, measures, populations, remarks, and the answers of its sections."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
+from faithscope.errors import FaithscopeError
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
+from faithscope.measures.planning.plan import Plan
 from faithscope.measures.slices import Slices
 from faithscope.measures.telling import ExplainerVerdict, with_doubts
 from faithscope.notes import doubts, reworded
 from faithscope.report.document import Block
-from faithscope.report.question import Missing
 from faithscope.report.reported import OfOneExplainer
 from faithscope.report.result import Breakdown
 from faithscope.report.wording import wording
+from faithscope.runtime.memory import ran_out
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A section of a report, explainer by explainer: each is a file of ``sections/``, and writes no HTML.
+
+    Attributes
+    ----------
+    anchor, label, title, lead : str
+        As of a `Section`.
+    ask : function
+        The blocks of one explainer.
+    subject : str
+        What would be told, if it cannot be.
+    nothing : str
+        What is said of an explainer that has nothing to tell; if empty, it is left out.
+    detail : bool
+        Whether it is left out on paper unless all is printed.
+    lead_of_numbers : str
+        The lead if predictions are numbers.
+    """
+
+    anchor: str
+    label: str
+    title: str
+    lead: str
+    ask: "Callable[[Explainer], Sequence[Block]]"
+    subject: str = ""
+    nothing: str = ""
+    detail: bool = True
+    lead_of_numbers: str = ""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A part of the report that could not be made: it is shown with its reason, never left out silently.
+
+    Attributes
+    ----------
+    section : str
+        The section of the page that lacks it.
+    measure : str
+        The measure that it would have been about.
+    reason : str
+    subject : str
+        What would have been told.
+    """
+
+    section: str
+    measure: str
+    reason: str
+    subject: str
+
+    @property
+    def sentence(self) -> str:
+        """What is missing and why."""
+        return f"{self.measure}: {self.subject} is not shown. {self.reason}"
+
+
+def attempt(answer: Callable[[], Answer]) -> tuple[Answer | None, str]:
+    """The answer; if there is none, None, and why."""
+    try:
+        return answer(), ""
+    except FaithscopeError as problem:
+        return None, wording(problem)
+    except MemoryError as problem:
+        return None, ran_out(problem, "use fewer rows")
 
 
 def shown_notes(notes: Iterable[str]) -> tuple[str, ...]:
@@ -23,33 +95,54 @@ def shown_notes(notes: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Explainer:
-    """Everything that is shown about one explainer.
+    """Everything that is shown about one explainer; sections ask it, and add what is missing and what they doubt.
 
     Attributes
     ----------
     result : Evaluation or Audit
+    measures : tuple of Estimate
+        Consistency, and sufficiency if it was measured.
+    verdict : ExplainerVerdict
+    plans : mapping of str to Plan
+        By measure, how many rows it needs.
     notes : tuple of str
         On all measures, as texts that can be shown.
-    parts : mapping of str to blocks
-        What it tells in each section that asked its result.
-    missing : tuple of Missing
-        Parts that could not be made.
-    doubted : tuple of str
-        What sections found that makes it look more faithful than it is.
+    examples : int
+        Contradictions shown per measure.
     slices : Slices or None
         Where it fails, if that was looked for.
+    parts : dict of str to blocks
+        The answers of the sections.
+    missing : list of Missing
+        Parts that could not be made.
+    doubted : list of str
+        What sections found that makes it look more faithful than it is.
     """
 
     name: str
-    verdict: ExplainerVerdict
-    measures: tuple[Estimate, ...]
     result: OfOneExplainer
+    measures: tuple[Estimate, ...]
+    verdict: ExplainerVerdict
+    plans: Mapping[str, Plan]
     populations: tuple[Breakdown, ...]
     notes: tuple[str, ...]
-    parts: Mapping[str, Sequence[Block]] = field(default_factory=dict)
-    missing: tuple[Missing, ...] = ()
-    doubted: tuple[str, ...] = ()
+    examples: int
     slices: Slices | None = None
+    parts: dict[str, Sequence[Block]] = field(default_factory=dict)
+    missing: list[Missing] = field(default_factory=list)
+    doubted: list[str] = field(default_factory=list)
+
+    def attempt(self, question: Question, measure: str, answer: Callable[[], Answer]) -> Answer | None:
+        """The answer; if there is none, None, and why is kept."""
+        known, reason = attempt(answer)
+        if reason:
+            self.missing.append(Missing(question.anchor, measure, reason, question.subject))
+        return known
+
+    @property
+    def numbers(self) -> bool:
+        """Whether predictions are numbers."""
+        return self.measures[0].agreement.of_numbers
 
     @property
     def baseline(self) -> bool:
@@ -115,8 +208,8 @@ class Summary:
     ----------
     explainers : tuple of Explainer
         From the most faithful to the least, baselines last.
-    about : str
-        The explainer that the headline speaks of: the first that the caller named, but for baselines.
+    about : int
+        The place of the explainer that the headline speaks of: the first that the caller named, but for baselines.
     differences : tuple of Difference
         Of explainers.
     wanted : float
@@ -133,7 +226,7 @@ class Summary:
 
     title: str
     explainers: tuple[Explainer, ...]
-    about: str
+    about: int
     differences: tuple[Difference, ...]
     wanted: float
     rows_to_choose: int
@@ -145,7 +238,7 @@ class Summary:
     @property
     def first(self) -> Explainer:
         """The explainer that the report is about."""
-        return next((each for each in self.explainers if each.name == self.about), self.explainers[0])
+        return self.explainers[self.about]
 
     @property
     def estimates(self) -> list[Estimate]:

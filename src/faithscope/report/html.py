@@ -3,9 +3,8 @@
 import os
 
 from faithscope.report.document import Block, Document, Group, Picker, Section, missing
-from faithscope.report.explainer import Explainer, Summary
+from faithscope.report.explainer import Explainer, Question, Summary
 from faithscope.report.offline_page import page_of
-from faithscope.report.question import Question
 from faithscope.report.sections import QUESTIONS
 from faithscope.report.sections.agreement import agreement
 from faithscope.report.sections.glossary import glossary, meanings
@@ -64,7 +63,7 @@ def document(summary: Summary) -> Document:
         words,
         [_PAPER],
         _SHORT,
-        about=next(place for place, each in enumerate(summary.explainers) if each is summary.first),
+        about=summary.about,
     )
 
 
@@ -74,7 +73,7 @@ def _section(summary: Summary, question: Question) -> Section | None:
     parts: list[Block] = [Picker("pick-rows", "Explained by")] if many and question is QUESTIONS[0] else []
     for place, explainer in enumerate(summary.explainers):
         unknown = [missing(each.sentence) for each in explainer.missing if each.section == question.anchor]
-        told = explainer.parts.get(question.anchor, ()) if question.tell is None else question.tell(explainer)
+        told = explainer.parts[question.anchor]
         answered = answered or bool(unknown or told)
         blocks = [*unknown, *told] or ([missing(question.nothing)] if question.nothing else [])
         parts += [_part(many, place, explainer, blocks)] if blocks else []

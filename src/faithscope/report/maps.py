@@ -1,7 +1,6 @@
 """Maps: explanations of images and series, and images themselves, as small drawings in the colors of the page."""
 
 from dataclasses import replace
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,16 @@ from faithscope.discretizers.regions import Grid
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import Importances, Rankings
-from faithscope.inputs.array_types import Array
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.tensors import is_tensor, to_host
-
-Map = tuple[tuple[float, ...], ...]  # rows of numbers
 
 _SIDE = 28  # cells along an axis that are drawn
 _LENGTH = 84  # cells of a series that are drawn
 _SHADES = 6  # of each color
 
 
-def map_of(explanations: Explanations, row: int) -> Map | None:
+def map_of(explanations: Explanations, row: int) -> Floats | None:
     """The map of one row's explanation, its channels summed and its cells pooled to a few; None if it is no map."""
     if not isinstance(explanations, Importances) or isinstance(explanations, Rankings) or explanations.shape is None:
         return None
@@ -30,20 +27,17 @@ def map_of(explanations: Explanations, row: int) -> Map | None:
     return _cells(explanations.values[row : row + 1], explanations.shape)
 
 
-def picture_of(X: Any, row: int) -> Map | None:
-    """The picture of one row, from 0 to 1, if rows are images; None if they are not."""
+def picture_of(X: Any, row: int) -> Floats | None:
+    """The picture of one row, its lowest cell 0, if rows are images; None if they are not."""
     shape = tuple(getattr(X, "shape", ()))
     if len(shape) < 3 or is_frame(X):
         return None
     values = to_host(X[row : row + 1]) if is_tensor(X) else np.asarray(X[row : row + 1])
     cells = _cells(values.reshape(1, -1), shape[1:]) if values.dtype.kind in "biuf" else None
-    if cells is None:
-        return None
-    low, high = min(map(min, cells)), max(map(max, cells))
-    return tuple(tuple((value - low) / ((high - low) or 1) for value in line) for line in cells)
+    return None if cells is None else cells - cells.min()
 
 
-def _cells(values: Array, shape: tuple[int, ...]) -> Map | None:
+def _cells(values: Array, shape: tuple[int, ...]) -> Floats | None:
     """Rows of a few numbers, of the map of one row; None if its axes cannot be told or a number is not finite."""
     try:
         grid = Grid.over(shape, (2, 2)) if len(shape) > 2 else Grid(shape, shape, None)
@@ -54,15 +48,15 @@ def _cells(values: Array, shape: tuple[int, ...]) -> Map | None:
     wide = [cut for axis, cut in enumerate(cuts) if axis != grid.channel][-1]
     with np.errstate(over="ignore"):
         lines = replace(grid, regions=tuple(cuts)).sums(values).reshape(-1, wide)
-    return tuple(tuple(map(float, line)) for line in lines) if np.isfinite(lines).all() else None
+    return lines.astype(np.float64) if np.isfinite(lines).all() else None
 
 
-def draw(cells: Map, told: str, signed: bool = True) -> Any:
+def draw(cells: Floats, told: str, signed: bool = True) -> Any:
     """An inline drawing: color says the sign, and its strength the size, relative to the largest cell.
 
     Parameters
     ----------
-    cells : Map
+    cells : array, (height, width)
     told : str
         What it shows in words, for whoever cannot see it.
     signed : bool
@@ -70,20 +64,15 @@ def draw(cells: Map, told: str, signed: bool = True) -> Any:
     """
     from markupsafe import Markup
 
-    wide, high = len(cells[0]), len(cells)
-    largest = max(abs(value) for line in cells for value in line)
-    strokes: dict[tuple[bool, int], list[str]] = {}
-    for y, line in enumerate(cells):
-        for x, value in enumerate(line):
-            if value:
-                shade = max(1, ceil(_SHADES * (abs(value) / largest)))
-                strokes.setdefault((value > 0, shade), []).append(f"M{x} {y}.5h1")
+    high, wide = cells.shape
+    sizes = np.abs(cells) / (np.abs(cells).max() or 1.0)
+    shades = np.sign(cells) * np.maximum(1, np.ceil(_SHADES * sizes))
+    paths = ""
+    for shade in np.unique(shades[shades != 0]):
+        places = "".join(f"M{x} {y}.5h1" for y, x in np.argwhere(shades == shade))
+        color = "down" if shade < 0 else "up" if signed else "drawn"  # classes of the page's style
+        paths += f'<path class="{color}" stroke-opacity="{abs(shade) / _SHADES:.2g}" d="{places}"/>'
     strip = ' preserveAspectRatio="none"' if high == 1 else ""
-    colors = ("down", "up" if signed else "drawn")  # classes of the page's style
-    paths = "".join(
-        f'<path class="{colors[positive]}" stroke-opacity="{shade / _SHADES:.2g}" d="{"".join(places)}"/>'
-        for (positive, shade), places in sorted(strokes.items())
-    )
     kind = f"map{' strip' if high == 1 else ''}{'' if signed else ' picture'}"
     head = f'<svg class="{kind}" role="img" viewBox="0 0 {wide} {high}"{strip} shape-rendering="crispEdges">'
     return Markup(head) + Markup("<title>{}</title>").format(told) + Markup(f"{paths}</svg>")

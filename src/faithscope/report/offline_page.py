@@ -24,7 +24,7 @@ _SHOWN, _MOST = 6, 30  # features of two rows that are shown at first, and at al
 def page_of(document: Document) -> str:
     """A document as one page, which needs nothing else."""
     charts = {id(chart): f"chart-{chart.anchor or place}" for place, chart in enumerate(document.charts())}
-    specs = {charts[id(chart)]: _patterned(chart.spec) for chart in document.charts()}
+    specs = {charts[id(chart)]: chart.spec for chart in document.charts()}
     colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
     # The words for a chart are its place's; what Vega would add says less.
     config = theme(colors) | {"aria": False, "mark": {"aria": False}, "background": "transparent"}
@@ -47,21 +47,12 @@ def page_of(document: Document) -> str:
         place=lambda chart: charts[id(chart)],
         linked=partial(_linked, document.glossary),
         means=partial(_meaning, document.glossary),
-        marked=_marked,
         draw=draw,
         visible=visible,
         shown=_SHOWN,
         most=_MOST,
     )
     return page.lstrip()
-
-
-def _patterned(spec: dict[str, Any]) -> dict[str, Any]:
-    """The chart without its own strokes of hatching: the page has a pattern, which keeps its width on any screen."""
-    layers = [layer for layer in spec["layer"] if layer["mark"].get("style") != "hatch"]
-    used = {layer["data"]["name"] for layer in layers}
-    datasets = {name: spec["datasets"][name] for name in sorted(used)}
-    return {"height": spec["height"], "layer": layers, "datasets": datasets}
 
 
 def _meaning(glossary: Mapping[str, str], heading: str) -> str:
@@ -80,19 +71,6 @@ def _linked(glossary: Mapping[str, str], text: str) -> Any:
         return link.format(word.replace(" ", "-"), escape(glossary[word]), found[1])
 
     return Markup(_LINK.sub(shown, str(escape(text))))
-
-
-def _marked(feature: Any) -> tuple[Any, Any]:
-    """Two values with what differs marked: the words of texts, all of anything else."""
-    from markupsafe import Markup
-
-    mark = Markup("<mark>{}</mark>").format
-    a, b = feature.a.split(), feature.b.split()
-    if min(len(a), len(b)) < 4:
-        return mark(feature.a), mark(feature.b)
-    words = ((a, set(b)), (b, set(a)))
-    one, other = (Markup(" ").join(word if word in rest else mark(word) for word in all_) for all_, rest in words)
-    return one, other
 
 
 def _part(name: str) -> str:

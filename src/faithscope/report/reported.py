@@ -29,6 +29,9 @@ class Reported(Listed):
         """What is measured of each explainer, by name."""
         raise NotImplementedError
 
+    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
+        return [(name, estimate) for name, each in self._explainers().items() for estimate in each._estimates()]
+
     def _card(self) -> Card:
         from faithscope.report.summary import summarize
         from faithscope.report.summary_card import summary_card
@@ -125,14 +128,10 @@ class OfOneExplainer(Reported):
 
         return plan(getattr(self, measure))
 
-    def _claims(self) -> dict[str, Any] | None:
-        """The table of explanations that claim a precision of their own; None if they claim none."""
-        return None
-
     @property
-    def _discretized(self) -> Sequence[dict[str, Any]]:
+    def _discretized(self) -> Mapping[str, Estimate]:
         """The consistency of these explanations per discretization, finest first; none if one alone is measured."""
-        return ()
+        return {}
 
     def _estimates(self) -> list[Estimate]:
         return [estimate for measure in MEASURES if (estimate := getattr(self, measure)) is not None]
@@ -147,9 +146,6 @@ class OfOneExplainer(Reported):
         from faithscope.report.result import Breakdown
 
         return [each for parts in self._populations() for each in Breakdown.of(parts)]
-
-    def _by_name(self) -> Sequence[tuple[str, Estimate]]:
-        return [(self.name, estimate) for estimate in self._estimates()]
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         return [(estimate.measure, estimate.line) for estimate in self._estimates()]

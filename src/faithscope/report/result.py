@@ -1,7 +1,7 @@
 """What a report reads: `Evaluation`, `Comparison` and `Audit` provide it, and compute it when they are asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -127,7 +127,7 @@ class Breakdown:
             pairs = [apart for group, apart in self.from_reference.items() if group in groups]
             many = len(self.from_reference)
             pairs, many = (together(pairs, many), many) if many > MANY else (pairs, 0)
-        return tuple(map(worded, pairs)), many
+        return tuple(pairs), many
 
     @property
     def whom(self) -> str:
@@ -153,8 +153,3 @@ class Breakdown:
         named = ", ".join(map(wording, self.below[:_MOST_NAMED]))
         more = f" and {len(self.below) - _MOST_NAMED} more" if len(self.below) > _MOST_NAMED else ""
         return f"Lower than the rest: {named}{more}." if self.below else "None is shown to be lower than the rest."
-
-
-def worded(difference: Difference) -> Difference:
-    """A difference whose names can be shown."""
-    return replace(difference, a=wording(difference.a), b=wording(difference.b))

@@ -1,6 +1,7 @@
 """One summary of a result: terminal, page, notebook and Markdown all read it, so that they cannot disagree."""
 
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -9,11 +10,10 @@ from faithscope.errors import WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.measures.comparing.differences import MANY, together
 from faithscope.measures.planning.plan import FARTHEST, Plan
+from faithscope.measures.slices import Slices
 from faithscope.measures.telling import READING_ORDER, judge
-from faithscope.report.explainer import Explainer, Summary, shown_notes
-from faithscope.report.question import Asked
+from faithscope.report.explainer import Explainer, Missing, Summary, attempt, shown_notes
 from faithscope.report.reported import OfOneExplainer, Reported
-from faithscope.report.result import worded
 from faithscope.report.sections import QUESTIONS
 from faithscope.report.sections.agreement import agreement_blocks
 from faithscope.report.sections.rows import ROWS
@@ -28,6 +28,7 @@ def summarize(
     title: str = "How faithful are these explanations?",
     wanted: float | None = None,
     examples: int = 4,
+    slices: Mapping[str, Slices] | None = None,
 ) -> Summary:
     """Gather what a report tells.
 
@@ -39,6 +40,8 @@ def summarize(
         What a faithful explainer is asked to reach; by default what the result was asked for.
     examples : int
         Contradictions shown per explainer and measure.
+    slices : mapping of str to Slices, optional
+        Where each explainer fails, if that was looked for.
 
     Returns
     -------
@@ -62,12 +65,14 @@ def summarize(
     wanted = next(iter(results.values()))._wanted if wanted is None else check_share(wanted, "wanted")
     many = len(result.pairs) > MANY
     pairs = together(result.pairs) if many else result.pairs
-    explainers = [_explainer(name, explainer, wanted, examples) for name, explainer in results.items()]
+    found = slices or {}
+    explainers = [_explainer(name, each, wanted, examples, found.get(name)) for name, each in results.items()]
+    first, ranked = min(explainers, key=lambda each: each.baseline), sorted(explainers, key=_rank)
     return Summary(
         title=wording(title),
-        explainers=tuple(sorted(explainers, key=_rank)),
-        about=next((each for each in explainers if not each.baseline), explainers[0]).name,
-        differences=tuple(map(worded, pairs)),
+        explainers=tuple(ranked),
+        about=ranked.index(first),
+        differences=tuple(pairs),
         wanted=wanted,
         rows_to_choose=result.rows_to_choose,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -77,23 +82,30 @@ def summarize(
     )
 
 
-def _explainer(name: str, result: OfOneExplainer, wanted: float, examples: int) -> Explainer:
+def _explainer(name: str, result: OfOneExplainer, wanted: float, examples: int, slices: Slices | None) -> Explainer:
     estimates = [estimate for estimate in (result.consistency, result.sufficiency) if estimate is not None]
-    asked = Asked(wording(name), result, estimates, {}, examples)
-    plans = {each.measure: asked.attempt(ROWS, each.measure, partial(result._plan, each.measure)) for each in estimates}
-    asked.plans.update({measure: plan for measure, plan in plans.items() if plan is not None})
-    parts = {question.anchor: question.ask(asked) for question in QUESTIONS if question.ask is not None}
-    return Explainer(
-        name=asked.name,
-        verdict=judge(estimates, {measure: _needed(plan) for measure, plan in asked.plans.items()}, wanted),
-        measures=tuple(estimates),
-        result=result,
-        populations=tuple(result._breakdowns()),
-        notes=shown_notes(result._remarks),
-        parts=parts,
-        missing=tuple(asked.missing),
-        doubted=tuple(asked.doubts),
+    plans, missing = dict[str, Plan](), list[Missing]()
+    for measure in (estimate.measure for estimate in estimates):
+        plan, reason = attempt(partial(result._plan, measure))
+        if plan is None:
+            missing.append(Missing(ROWS.anchor, measure, reason, ROWS.subject))
+        else:
+            plans[measure] = plan
+    told = Explainer(
+        wording(name),
+        result,
+        tuple(estimates),
+        judge(estimates, {measure: _needed(plan) for measure, plan in plans.items()}, wanted),
+        plans,
+        tuple(result._breakdowns()),
+        shown_notes(result._remarks),
+        examples,
+        slices,
+        missing=missing,
     )
+    for question in QUESTIONS:
+        told.parts[question.anchor] = question.ask(told)
+    return told
 
 
 def _rank(explainer: Explainer) -> tuple[bool, int, float]:

@@ -1,6 +1,5 @@
 """The summary in a terminal: the card that Markdown shows too, as lines and tables of letters."""
 
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from faithscope.report.explainer import Summary
@@ -35,16 +34,6 @@ def show(summary: Summary, console: "Console | None" = None) -> None:
         console.print()
     for note in card.notes:
         console.print(Text(note))
-
-
-def render(summary: Summary, width: int = 100) -> str:
-    """The same as plain text, without color."""
-    from rich.console import Console
-
-    console = Console(file=StringIO(), width=width, no_color=True, force_terminal=False, highlight=False)
-    with console.capture() as captured:
-        show(summary, console)
-    return captured.get()
 
 
 def _print(table: Table, console: "Console") -> None:

@@ -26,30 +26,24 @@ def wording(value: object, longest: int = _LONGEST) -> str:
     return f"{text[:longest]}… ({len(text) - longest:,} more characters)"
 
 
-def two_values(a: Any, b: Any) -> tuple[str, str]:
-    """Two values to be read side by side: rounded, unless rounding would make different values look alike."""
-    short = _rounded(a), _rounded(b)
-    return short if short[0] != short[1] or same_value(a, b) else (wording(a), wording(b))
-
-
-def two_numbers(a: Any, b: Any) -> tuple[str, str]:
-    """Two predictions that are numbers or vectors, side by side, rounded as `two_values` rounds.
+def two_values(a: Any, b: Any, longest: int = _LONGEST) -> tuple[str, str]:
+    """Two values to be read side by side: rounded, unless rounding would make different values look alike.
 
     Examples
     --------
-    >>> two_numbers((0.123456, 0.5), (0.25, 0.75))
+    >>> two_values((0.123456, 0.5), (0.25, 0.75))
     ('(0.1235, 0.5)', '(0.25, 0.75)')
     """
-    if not isinstance(a, tuple):
-        return two_values(a, b)
-    pairs = [two_values(*pair) for pair in zip(a, b, strict=True)]
-    return f"({', '.join(x for x, _ in pairs)})", f"({', '.join(y for _, y in pairs)})"
+    short = _rounded(a, longest), _rounded(b, longest)
+    return short if short[0] != short[1] or same_value(a, b) else (wording(a, longest), wording(b, longest))
 
 
-def _rounded(value: Any) -> str:
+def _rounded(value: Any, longest: int) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(_rounded(part, longest) for part in value)})"
     if isinstance(value, float | np.floating) and math.isfinite(value):
-        return wording(float(f"{value:.4g}"))
-    return wording(value)
+        value = float(f"{value:.4g}")
+    return wording(value, longest)
 
 
 def same_value(a: Any, b: Any) -> bool:

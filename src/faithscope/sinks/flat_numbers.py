@@ -1,6 +1,5 @@
 """The numbers of a result's `to_dict` under flat names, as experiment trackers take them."""
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,43 +8,24 @@ from faithscope.explanations.base import readable
 
 _MEASURED = {"value", "low", "high", "unverifiable", "verified", "chance", "n", "others", "agreeing", "seen"}
 _SETTINGS = {"name", "explainer", "discretizer", "subject", "method", "agreement", "confidence", "seed", "every", "n"}
-_BY_GROUP = ("sufficiency_populations", "necessity_populations")
 _NO_NUMBERS = {"seed", "confidence", "mean", "prediction", "group", "a", "b", "window"}
-_NOT_ASKED = {
-    *_BY_GROUP,
-    "populations",
-    "windows",
-    "differences",
-    "difference",
-    "backtest",
-    *("others", "agreeing", "seen"),
-}
-_SHORTER = {"evaluations": "", "groups": "", "estimates": "", "estimate": ""} | dict.fromkeys(_BY_GROUP, "populations")
+_UNSAID = {"evaluations", "groups", "estimates", "estimate"}  # in a name
 _UNNAMEABLE = re.compile(r"[^\w \-:]")
 _LONGEST = 80  # characters of one part of a name
 
 
-class FlatNumber(NamedTuple):
-    """One number under its name; None if it is undefined. `step` counts windows of time and points of a curve."""
-
-    name: str
-    value: float | None
-    step: int = 0
-
-
-class _Leaf(NamedTuple):
-    """A value that is neither a mapping nor a list: its path, its own name, its place in a list, and what it is of."""
+class Leaf(NamedTuple):
+    """A value that is neither a mapping nor a list: its flat name, its own, and whether it is one of a measure's."""
 
     path: str
     name: str
     value: Any
-    step: int
+    measured: bool
     listed: bool
-    measured: bool  # one of the numbers of a measure
 
 
-def flat_numbers(told: Mapping[str, Any], prefix: str) -> Iterator[FlatNumber]:
-    """Every measured number of a result.
+def flat_numbers(told: Mapping[str, Any], prefix: str) -> dict[str, float]:
+    """Every measured number of a result by its flat name; what is undefined is left out.
 
     Parameters
     ----------
@@ -58,55 +38,48 @@ def flat_numbers(told: Mapping[str, Any], prefix: str) -> Iterator[FlatNumber]:
     --------
     >>> from faithscope import consistency
     >>> told = consistency(["old", "old", "young"], [1, 1, 0]).to_dict()
-    >>> [(number.name, round(number.value, 2)) for number in flat_numbers(told, "faithscope")][:2]
+    >>> [(name, round(value, 2)) for name, value in flat_numbers(told, "faithscope").items()][:2]
     [('faithscope.consistency.value', 0.67), ('faithscope.consistency.low', 0.0)]
     """
-    for leaf in _leaves(told, (prefix,)):
-        value, undefined = leaf.value, leaf.value is None and leaf.name not in _NOT_ASKED
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        known = leaf.name in _MEASURED if leaf.measured else leaf.name not in _NO_NUMBERS
-        if known and (number or undefined):
-            yield FlatNumber(leaf.path, float(value) if number and math.isfinite(value) else None, leaf.step)
+    return {
+        leaf.path: float(leaf.value)
+        for leaf in _leaves(told, (prefix,))
+        if isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
+        if (leaf.name in _MEASURED if leaf.measured else leaf.name not in _NO_NUMBERS)
+    }
 
 
-def settings(told: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
-    """Names and values of what was measured and how: explainer, discretizer, number of rows, method, agreement."""
-    for leaf in _leaves(told, (prefix,)):
-        if leaf.name in _SETTINGS and leaf.value is not None and not leaf.listed:
-            yield leaf.path, str(leaf.value)
+def settings(told: Mapping[str, Any], prefix: str) -> dict[str, str]:
+    """What was measured and how, by flat names: explainer, discretizer, method, agreement."""
+    leaves = _leaves(told, (prefix,))
+    return {
+        leaf.path: str(leaf.value)
+        for leaf in leaves
+        if leaf.name in _SETTINGS and leaf.value is not None and not leaf.listed
+    }
 
 
-def _leaves(told: Mapping[str, Any], path: tuple[str, ...], step: int = 0, listed: bool = False) -> Iterator[_Leaf]:
-    """All values; of a list named by group, discretizer or pair if it has such names, otherwise counted as steps."""
-    measured = "measure" in told  # these are the numbers of a measure, whose name ends the path
-    path = _longer(path, *nameable([told["measure"]])) if measured else path
+def _leaves(told: Mapping[str, Any], path: tuple[str, ...], listed: bool = False) -> Iterator[Leaf]:
+    """All values; what a list holds is named by its group, window, discretizer or pair, or else by its place."""
+    if "measure" in told and told["measure"] != path[-1]:
+        path = (*path, *nameable([told["measure"]]))
     for label, (name, value) in zip(nameable(list(told)), told.items(), strict=True):
-        further = _longer(path, _SHORTER.get(name, label))
+        further = path if name in _UNSAID else (*path, "populations" if name.endswith("_populations") else label)
         if isinstance(value, Mapping):
-            yield from _leaves(value, further, step, listed)
+            yield from _leaves(value, further, listed)
         elif not isinstance(value, list):
-            yield _Leaf(".".join([*path, label]), name, value, step, listed, measured)
-        elif "groups" not in told or name not in ("differences", "lower"):
-            names = [_name_of(item) if isinstance(item, Mapping) else "" for item in value]
-            labels = iter(nameable(list(filter(None, names))))
-            for place, (item, own) in enumerate(zip(value, names, strict=True)):
-                if isinstance(item, Mapping):
-                    yield from _leaves(item, (*further, next(labels)) if own else further, 0 if own else place, True)
-                elif item is not None:
-                    yield _Leaf(".".join(further), "", item, place, True, False)
+            yield Leaf(".".join([*path, label]), name, value, "measure" in told, listed)
+        elif "groups" not in told or name not in ("differences", "lower"):  # of every two groups there are too many
+            items = [item for item in value if isinstance(item, Mapping)]
+            for own, item in zip(nameable(list(map(_name_of, items, range(len(items))))), items, strict=True):
+                yield from _leaves(item, (*further, own), True)
 
 
-def _longer(path: tuple[str, ...], word: str) -> tuple[str, ...]:
-    return (*path, word) if word and path[-1] != word else path
-
-
-def _name_of(item: Mapping[str, Any]) -> str:
-    if "group" in item:
-        group = item["group"]
-        return readable(tuple(group) if isinstance(group, list) else group) or "(empty)"
+def _name_of(item: Mapping[str, Any], place: int) -> str:
     if "a" in item and "b" in item:  # of two that are alike neither is subtracted
         return f"{readable(item['a'])} {'and' if 'same' in item else 'less'} {readable(item['b'])}"
-    return str(item.get("discretizer", ""))
+    known = next((item[name] for name in ("group", "window", "discretizer") if name in item), place)
+    return readable(tuple(known) if isinstance(known, list) else known) or "(empty)"
 
 
 def nameable(names: Sequence[str]) -> list[str]:

@@ -11,11 +11,8 @@ from faithscope.sinks import markdown
 from faithscope.sinks.card import Card
 from faithscope.sinks.flat_numbers import flat_numbers, nameable, settings
 
-_MOST = {"params": 100, "tags": 100, "metrics": 1000}  # per request
-_LONGEST_SETTING, _LONGEST_TAG = 500, 5000  # characters that every server takes
 
-
-def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, prefix: str) -> str:
+def log(told: dict[str, Any], card: Card, page: str, run_id: str | None, prefix: str) -> str:
     """Write a result to a run and return the id of the run: the one named, the active one, or a new one."""
     try:
         mlflow = import_module("mlflow")
@@ -30,10 +27,10 @@ def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, pref
         raise BadInput(f"prefix must be letters, digits, dashes and dots, such as 'wine.shap'; got {prefix!r}.")
     try:
         active = mlflow.active_run()
-        if not run_id and active is None:
+        if run_id is None and active is None:
             with mlflow.start_run() as started:
-                return _write(mlflow, started.info.run_id, numbers, card, page, prefix)
-        return _write(mlflow, active.info.run_id if run_id is None else run_id, numbers, card, page, prefix)
+                return _write(mlflow, started.info.run_id, told, card, page, prefix)
+        return _write(mlflow, run_id or active.info.run_id, told, card, page, prefix)
     except mlflow.exceptions.MlflowException as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise BadInput(
@@ -43,23 +40,17 @@ def log(numbers: dict[str, Any], card: Card, page: str, run_id: str | None, pref
 
 
 def _write(mlflow: Any, run: str, told: dict[str, Any], card: Card, page: str, prefix: str) -> str:
-    entities, client, now = mlflow.entities, mlflow.MlflowClient(), int(1000 * time.time())
-    numbers = list(flat_numbers(told, prefix))
-    sentences = (f"{each.subject}: {each.text}" if each.subject else each.text for each in card.sentences)
+    client, entities, now = mlflow.MlflowClient(), mlflow.entities, int(1000 * time.time())
+    parameters = {f"{prefix}.version": version("faithscope"), **settings(told, prefix)}
     words = {
-        "verdict": "\n".join(sentences),
+        "verdict": "\n".join(f"{each.subject}: {each.text}" if each.subject else each.text for each in card.sentences),
         "notes": "\n".join(card.notes),
-        "undefined": ", ".join(number.name for number in numbers if number.value is None),
     }
-    parameters = {f"{prefix}.version": version("faithscope"), **dict(settings(told, prefix))}
-    written = {  # parameters first: MLflow refuses others than the run has, and then nothing else is written
-        "params": [entities.Param(name, _cut(value, _LONGEST_SETTING)) for name, value in parameters.items()],
-        "tags": [entities.RunTag(f"{prefix}.{name}", _cut(text, _LONGEST_TAG)) for name, text in words.items() if text],
-        "metrics": [entities.Metric(n.name, n.value, now, n.step) for n in numbers if n.value is not None],
-    }
-    for kind, items in written.items():
-        for start in range(0, len(items), _MOST[kind]):
-            client.log_batch(run, **{kind: items[start : start + _MOST[kind]]})
+    # First of all, since MLflow refuses others than the run has, and then nothing else is written.
+    client.log_batch(run, params=[entities.Param(*each) for each in parameters.items()])
+    metrics = [entities.Metric(name, value, now, 0) for name, value in flat_numbers(told, prefix).items()]
+    tags = [entities.RunTag(f"{prefix}.{name}", text) for name, text in words.items() if text]
+    client.log_batch(run, metrics=metrics, tags=tags)
     artifacts = {
         "report.html": page,
         "result.json": json.dumps(told, allow_nan=False, indent=2),
@@ -68,7 +59,3 @@ def _write(mlflow: Any, run: str, told: dict[str, Any], card: Card, page: str, p
     for file, text in artifacts.items():
         client.log_text(run, text.encode(errors="replace").decode(), f"{prefix}/{file}")
     return run
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -86,7 +86,7 @@ class Shareable:
 
         Metrics are called ``faithscope.consistency.value``, ``.low``, ``.high``, ``.unverifiable``,
         ``.verified``, ``.chance`` and ``.n``; those of several explainers or populations have their names in between.
-        What is undefined is no metric: the tag ``faithscope.undefined`` lists it. Settings are parameters.
+        What is undefined is no metric. Settings are parameters.
 
         Parameters
         ----------
@@ -107,16 +107,13 @@ class Shareable:
     def metrics(self) -> dict[str, float]:
         """All measured numbers under flat names, as experiment trackers take them; those undefined are left out.
 
-        Of a curve or of windows of time, where one name has several numbers, it is the last one.
-
         Examples
         --------
         >>> from faithscope import consistency
         >>> round(consistency(["old", "old", "young"], [1, 1, 0]).metrics()["consistency.value"], 3)
         0.667
         """
-        numbers = flat_numbers(self.to_dict(), _PREFIX)
-        return {number.name[len(_PREFIX) + 1 :]: number.value for number in numbers if number.value is not None}
+        return {name[len(_PREFIX) + 1 :]: value for name, value in flat_numbers(self.to_dict(), _PREFIX).items()}
 
     def _repr_html_(self) -> str:
         return page.fragment(self._card())

@@ -1,6 +1,6 @@
 """The sections of a report, one file each: to add one, write its file, and name its question here."""
 
-from faithscope.report.question import Question
+from faithscope.report.explainer import Question
 from faithscope.report.sections.contradictions import CONTRADICTIONS
 from faithscope.report.sections.discretizations import DISCRETIZATIONS
 from faithscope.report.sections.hidden import HIDDEN

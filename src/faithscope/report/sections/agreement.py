@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from faithscope.charts.specs import heat_map
+from faithscope.charts.specs import heat_map, pairs_in_words
 from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.report.document import Block, Chart, Group, Section, aside
-from faithscope.report.question import attempt
+from faithscope.report.explainer import attempt
 from faithscope.report.wording import plain, wording
 
 _MAPS = {
@@ -44,14 +44,8 @@ def agreement_blocks(measure: Callable[[], ExplainerAgreement] | None) -> list[B
 
 
 def _map(title: str, names: list[str], square: list[list[float | None]]) -> Chart:
-    told = [
-        f"{name} and {names[j]} {value:.2f}"
-        for i, name in enumerate(names)
-        for j, value in enumerate(square[i])
-        if j > i and value is not None
-    ]
-    caption = f"{title}; hatched: they cannot be compared."
-    return Chart(heat_map(names, square, title), f"{title}: {', '.join(told)}.", caption)
+    words = pairs_in_words(names, square, title)
+    return Chart(heat_map(names, square, title), words, f"{title}; hatched: they cannot be compared.")
 
 
 def agreement(blocks: Sequence[Block]) -> Section:

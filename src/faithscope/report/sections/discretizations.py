@@ -1,34 +1,23 @@
-"""How fine should explanations be? Consistency and uniqueness of each discretization."""
+"""How fine should explanations be? The consistency of each discretization."""
 
-from typing import Any
-
-from faithscope.charts import specs, upper_of
-from faithscope.measures.telling import number
+from faithscope.charts import specs
+from faithscope.measures.telling import estimate_table
 from faithscope.report.document import Block, Chart
-from faithscope.report.question import Asked, Question
-from faithscope.report.wording import plain, wording
-from faithscope.rounding import down, up
-from faithscope.sinks.card import Cell, Table
+from faithscope.report.explainer import Explainer, Question
+from faithscope.report.sections.measures import drawn_row
+from faithscope.report.wording import wording
 
-_COLUMNS = ("discretization", "consistency", "interval", "unverifiable", "uniqueness", "explanations")
+_TITLE = "Consistency of each discretization"
 
 
-def _ask(asked: Asked) -> list[Block]:
+def _ask(asked: Explainer) -> list[Block]:
     known = asked.attempt(DISCRETIZATIONS, "consistency", lambda: asked.result._discretized)
-    lines = [{name: plain(value) for name, value in line.items()} for line in known or ()]
-    if len(lines) < 2:
+    if known is None or len(known) < 2:
         return []
-    first = asked.estimates[0]
-    beside = {"measure": first.measure, "agreement": first.to_dict()["agreement"]}
-    rows = [{**line, **beside, "name": wording(line["discretizer"]), "upper": upper_of(line)} for line in lines]
-    table = Table(_COLUMNS, tuple(map(_row, rows)), 1, "Consistency of each discretization")
-    return [Chart(specs.estimates(rows), specs.in_words(rows), "Consistency of each discretization."), table]
-
-
-def _row(line: dict[str, Any]) -> tuple[str, ...]:
-    shares = (Cell(f"{line[name]:.1%}", line[name]) for name in ("unverifiable", "uniqueness"))
-    interval = Cell(f"{down(line['low'])}–{up(line['high'])}", line["low"])
-    return line["name"], number(line["verified"]), interval, *shares, Cell(f"{line['distinct']:,}", line["distinct"])
+    estimates = {wording(name): estimate for name, estimate in known.items()}
+    rows = [drawn_row(name, estimate) for name, estimate in estimates.items()]
+    table = estimate_table(("discretization",), [((name,), each) for name, each in estimates.items()], _TITLE)
+    return [Chart(specs.estimates(rows), specs.in_words(rows), f"{_TITLE}."), table]
 
 
 DISCRETIZATIONS = Question(

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from faithscope.report.document import Block
-from faithscope.report.question import Asked, Question
+from faithscope.report.explainer import Explainer, Question
 from faithscope.rounding import down, up
 from faithscope.sinks.card import Sentence
 
 _MASKED = "Consistency of the reasons as given, and with every word of a label masked"
 
 
-def _ask(asked: Asked) -> list[Block]:
+def _ask(asked: Explainer) -> list[Block]:
     leak = asked.attempt(LEAKAGE, "consistency", asked.result._leakage)
     if leak is None:
         return []

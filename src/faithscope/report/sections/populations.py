@@ -5,8 +5,7 @@ from faithscope.measures.comparing.differences import difference_tables
 from faithscope.measures.comparing.populations import AMONG
 from faithscope.measures.telling import estimate_table, intervals
 from faithscope.report.document import Block, Chart, Group
-from faithscope.report.explainer import Explainer
-from faithscope.report.question import Question
+from faithscope.report.explainer import Explainer, Question
 from faithscope.report.result import Breakdown
 from faithscope.report.sections.measures import drawn_row
 from faithscope.sinks.card import Cell, Sentence, Table
@@ -19,7 +18,7 @@ def group_table(groups: Breakdown, title: str) -> Table:
     return estimate_table((groups.by or "population", "rows"), lines, title, f"{intervals(lines[0][1])}{more}")
 
 
-def _tell(explainer: Explainer) -> list[Block]:
+def _ask(explainer: Explainer) -> list[Block]:
     blocks: list[Block] = []
     if explainer.slices is not None:
         tables = explainer.slices._tables("Where rows agree less with everybody") if explainer.slices.found else []
@@ -47,6 +46,6 @@ POPULATIONS = Question(
     "The same measure for each population. Beside everybody, its rows are compared with all rows: does somebody here "
     "get the prediction that anybody with that explanation gets? Among themselves, they are compared with each other "
     "alone; small populations are then silent on more of their rows, which makes their intervals wider.",
-    tell=_tell,
+    ask=_ask,
     detail=False,
 )

@@ -3,12 +3,12 @@
 from faithscope.charts import specs
 from faithscope.measures.planning.plan import Plan
 from faithscope.report.document import Block, Chart, Group
-from faithscope.report.question import Asked, Question
+from faithscope.report.explainer import Explainer, Question
 from faithscope.report.wording import plain
 from faithscope.sinks.card import Sentence
 
 
-def _ask(asked: Asked) -> list[Block]:
+def _ask(asked: Explainer) -> list[Block]:
     charts = [_chart(asked.name, measure, plan) for measure, plan in asked.plans.items()]
     return [Group([Group([chart]) for chart in charts], "pair")] if charts else []
 
