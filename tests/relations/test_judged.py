@@ -164,18 +164,14 @@ def test_pairs_are_drawn_uniformly_and_never_twice():
     assert np.abs(counts - 1_600 / 12).max() < 5 * np.sqrt(1_600 / 12)
 
 
-def test_own_pairs_are_asked_only_of_explanations_that_one_row_has():
-    table = fs.pairs_to_ask(["a", "b", "b"], 1, own=True)
-    assert (table[table["explanation"] == 0]["row"] == 0).sum() == 1
-    assert len(table) == 3
-    assert table["applies"].isna().all()
+def test_a_judge_reads_the_whole_text():
     long = "because " * 100  # which a judge reads whole
     assert fs.pairs_to_ask(fs.Reasons([long, "short"]), 1)["text"].tolist() == [long, "short"]
 
 
 def test_all_pairs_answered_are_a_whole_relation():
     table = fs.pairs_to_ask(range(20), None)
-    assert len(table) == len(fs.pairs_to_ask(range(20), None, own=True)) == 400
+    assert len(table) == 400
     table["applies"] = (table["row"] - table["explanation"]).abs() < 4
     assert fs.necessity(range(20), [0, 1] * 10, relation=fs.Judged(table)).n == 20
 
@@ -184,4 +180,3 @@ def test_bad_wishes_are_refused():
     told = "per_explanation must be a whole number of at least 1"
     refused(BadInput, told, fs.pairs_to_ask, ["a", "b"], per_explanation=0)
     refused(BadInput, "seed must be a whole number", fs.pairs_to_ask, ["a", "b"], seed=-1)
-    refused(BadInput, "own must be True or False", fs.pairs_to_ask, ["a", "b"], own="yes")

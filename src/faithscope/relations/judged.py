@@ -1,8 +1,7 @@
 """Judged: a judge, such as a language model or a person, says which rows explanations apply to; pairs to ask about."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, refuse_query, to_vector
-from faithscope.inputs.checks import check_flag, check_whole, same_length
+from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.documents import fold
 from faithscope.inputs.frames import frame
 from faithscope.inputs.missing import is_missing, missing_values
@@ -132,15 +131,16 @@ class Judged:
                 f"The judge answers yes and no about explanation {which[differ[0]]} and row {row[differ[0]]}: settle "
                 "each pair first, such as by the majority, and pass one answer."
             )
-        return JudgedPairs(explanations.take(first), len(codes), which, row, yes > 0, notes)
+        return JudgedPairs(self, explanations.take(first), len(codes), which, row, yes > 0, notes)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class JudgedPairs(Relation):
-    """Answers of a judge about known explanations and rows.
+    """Answers of a judge about known explanations and rows; two are equal if they are of the same `Judged`.
 
     Attributes
     ----------
+    answers : Judged
     distinct : Explanations
         The different explanations, in order of first appearance.
     rows : int
@@ -150,26 +150,16 @@ class JudgedPairs(Relation):
     notes : tuple of str
     """
 
-    distinct: Explanations
-    rows: int
-    which: Ints
-    row: Ints
-    applies: Bools
-    notes: tuple[str, ...] = ()
+    answers: Judged
+    distinct: Explanations = field(compare=False)
+    rows: int = field(compare=False)
+    which: Ints = field(compare=False)
+    row: Ints = field(compare=False)
+    applies: Bools = field(compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
-        return f"Judged({len(self.row):,} answers)"
-
-    @cached_property
-    def _key(self) -> tuple[Any, ...]:
-        return self.rows, *(column.tobytes() for column in (self.which, self.row, self.applies))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the same pairs were asked, with the same answers, about explanations with the same numbers."""
-        return isinstance(other, JudgedPairs) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+        return repr(self.answers)
 
     reads_rows = False
 
@@ -211,9 +201,7 @@ def check_rows(X: Any, relation: Any) -> None:
         rows_of(X)
 
 
-def pairs_to_ask(
-    explanations: Any, per_explanation: int | None = 20, *, seed: int = 0, own: bool = False
-) -> "pd.DataFrame":
+def pairs_to_ask(explanations: Any, per_explanation: int | None = 20, *, seed: int = 0) -> "pd.DataFrame":
     """Pairs of an explanation and a row to ask a judge about, drawn at random: "does this explanation apply here?"
 
     For each different explanation, rows are drawn uniformly without replacement, whatever they are; so the filled-in
@@ -228,9 +216,6 @@ def pairs_to_ask(
     per_explanation : int or None
         How many rows to draw for each different explanation; None for all rows, its own among them.
     seed : int
-    own : bool
-        Whether to ask in addition whether explanations apply to the row that they were given to; only of explanations
-        that one row alone was given, since other rows would be drawn too often.
 
     Returns
     -------
@@ -248,45 +233,26 @@ def pairs_to_ask(
     6
     """
     known = as_explanations(explanations)
-    check_flag(own, "own")
     most = None if per_explanation is None else check_whole(per_explanation, "per_explanation")
     codes, first = known.group()
     if not len(codes):
         raise BadInput("There are no explanations to ask about: pass one per row.")
-    alone = (np.bincount(codes) == 1) & (most is not None)  # whose own row is not drawn
-    each = np.minimum(len(codes) if most is None else min(most, len(codes)), len(codes) - alone)
-    need(_PAIR_BYTES * int(each.sum()), f"{int(each.sum()):,} pairs", "draw fewer per explanation")
-    rows = _draw(each, len(codes) - alone, check_whole(seed, "seed", 0))
-    which = np.repeat(np.arange(len(first)), each)
-    rows += alone[which] & (rows >= first[which])  # skip the row that the explanation was given to
-    if own:
-        which, rows = np.append(which, np.flatnonzero(alone)), np.append(rows, first[alone])
-    order = np.lexsort((rows, which))
-    which, rows = which[order], rows[order]
+    many, given = len(codes) if most is None else most, np.bincount(codes)
+    pairs = len(first) * min(many, len(codes))
+    need(_PAIR_BYTES * pairs, f"{pairs:,} pairs", "draw fewer per explanation")
+    seed, rows = check_whole(seed, "seed", 0), []
+    for explanation, own in enumerate(first):
+        order = np.random.default_rng([seed, explanation]).permutation(len(codes))  # its beginning is drawn
+        if most is not None and given[explanation] == 1:
+            order = order[order != own]
+        rows.append(np.sort(order[:many]))
+    which = np.repeat(np.arange(len(first)), [len(drawn) for drawn in rows])
     texts = np.array([_text_of(known, int(row)) for row in first], object)
-    empty = np.full(len(rows), None, object)
-    return frame({"row": rows, "explanation": which, "text": texts[which], "applies": empty})
+    empty = np.full(len(which), None, object)
+    return frame({"row": np.concatenate(rows), "explanation": which, "text": texts[which], "applies": empty})
 
 
 def _text_of(explanations: Explanations, row: int) -> str:
     """The whole text of an explanation, as a judge reads it."""
     item = explanations.item(row)
     return visible(item) if isinstance(item, str) else explanations.describe(row)
-
-
-def _draw(each: Ints, among: Ints, seed: int) -> Ints:
-    """For each explanation, `each` different numbers below `among`, one explanation after the other.
-
-    Fisher and Yates, from the front: the k-th draw depends on the seed and on those before it alone.
-    """
-    parts = []
-    for explanation, (many, size) in enumerate(zip(each.tolist(), among.tolist(), strict=True)):
-        if many == size:
-            parts.append(np.arange(size))
-            continue
-        drawn, moved = np.empty(many, np.int64), dict[int, int]()
-        others = np.random.default_rng([seed, explanation]).integers(np.arange(many), size)
-        for place, other in enumerate(others.tolist()):
-            drawn[place], moved[other] = moved.get(other, other), moved.get(place, place)
-        parts.append(drawn)
-    return np.concatenate(parts)
