@@ -16,7 +16,7 @@ from faithscope.counting.near import PairCounts
 from faithscope.explanations.distances import tiles
 from faithscope.explanations.distances.metrics import pairwise
 from faithscope.explanations.distances.tiles import Near, ProductTiles, to_tiles
-from faithscope.relations import Applies, Ball, Within
+from faithscope.relations import Applies, Within
 from faithscope.sample import Sample
 
 METRICS = ("euclidean", "cityblock", "chebyshev", "cosine", "hamming", "canberra")
@@ -153,7 +153,6 @@ CASES = {
     "repeated": (fs.Importances(X), None, Within(1.0)),
     "cosine": (fs.Importances(1 + X), None, Within(0.01, "cosine")),
     "counterfactuals": (fs.Counterfactuals(X + RANDOM.integers(-1, 2, X.shape), X), X, Applies()),
-    "prototypes": (fs.Prototypes(RANDOM.integers(0, 60, 300), points=np.unique(X, axis=0)), X, Ball(1.0)),
 }
 
 

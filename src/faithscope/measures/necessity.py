@@ -1,11 +1,11 @@
 """Necessity: of all rows with a prediction, how many does the explanation of one of them cover?"""
 
-from collections.abc import Collection
+from dataclasses import replace
 from typing import Any, overload
 
 from faithscope.counting.counted import Coverage
-from faithscope.counting.coverage import ask_groups, count_necessity
-from faithscope.measures.comparing.beside import Side, Sides, by_prediction_notes
+from faithscope.counting.coverage import count_necessity
+from faithscope.measures.comparing.beside import Sides
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
 from faithscope.measures.covered import coverage_estimate
@@ -18,7 +18,7 @@ from faithscope.measures.estimate import (
     refuse_unproven,
     to_interval,
 )
-from faithscope.measures.sufficiency import FEWER, Scoping, asked_about_all
+from faithscope.measures.sufficiency import FEWER, Scoping, asked_about_all, beside_everybody
 from faithscope.relations import check_rows
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
@@ -76,8 +76,7 @@ def necessity(
     relation : Alike, Nearest, Ball, Judged or callable, optional
         As for `sufficiency`.
     confidence : float
-        The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
-        and blocks of rows beyond; weighted rows, clusters and numbers are left out in up to 100 blocks.
+        The confidence of the interval, a jackknife, which leaves out up to 100 blocks of rows.
     interval : None
         No interval of necessity is proven.
     unseen : bool
@@ -134,18 +133,9 @@ def measure_necessity(sample: Sample, how: Scoping, known: Coverage | None = Non
 
 def necessity_beside(sample: Sample, how: Scoping) -> Sides:
     """The necessity of the groups of ``sample.askers``: of all rows with a prediction, those that they cover."""
-    counted, chosen = scoped(sample, how.relation, "necessity")
-    tally = ask_groups(counted, chosen, recall=True)
-    notes = (*by_prediction_notes(counted), *counted.all_notes)
-
-    def measure(groups: Collection[int]) -> Side:
-        assert tally is not None
-        known = tally.asking(groups)
-        found = coverage_estimate(known, NECESSITY, how.confidence, "jackknife", unseen=how.unseen)
-        return Side.of(known, found, notes)
-
-    beside = None if tally is None else Sides(notes, how.confidence, measure=measure)
-    return asked_about_all(beside, "Necessity")
+    counted, relation = scoped(sample, how.relation, "necessity")
+    how = replace(how, relation=relation, method=None, further=None)
+    return asked_about_all(beside_everybody(counted, how, NECESSITY), "Necessity")
 
 
 def necessity_by(sample: Sample, groups: Any, how: Scoping) -> Populations:

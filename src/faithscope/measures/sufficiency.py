@@ -30,6 +30,7 @@ from faithscope.measures.consistency import settled
 from faithscope.measures.covered import coverage_estimate, unseen_rows
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
+    NECESSITY,
     Estimate,
     Method,
     noted,
@@ -182,7 +183,7 @@ def sufficiency(
         if device == "cuda":
             raise BadInput("Groups beside everybody are not counted on a GPU: pass device='cpu'.")
         if by is None:
-            return asked_about_all(sufficiency_beside(sample, how), "Sufficiency").estimate(1)
+            return asked_about_all(beside_everybody(sample, how), "Sufficiency").estimate(1)
         return sufficiency_by(sample, by, how)
     found = measure_sufficiency(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
     if found.method != method:
@@ -260,29 +261,32 @@ def measure_sufficiency(
     return beyond(estimate, bare, named[0], sample, named[1], left_out)
 
 
-def sufficiency_beside(sample: Sample, how: Scoping, *, among: bool = False) -> Sides | None:
-    """The sufficiency of the groups of ``sample.askers``, beside all rows that their explanations cover.
+def beside_everybody(
+    sample: Sample, how: Scoping, measure: str = "sufficiency", *, among: bool = False
+) -> Sides | None:
+    """The sufficiency, or necessity, of the groups of ``sample.askers``, beside all rows.
 
     None if a judge was not asked about all pairs. By `Spread`, groups are measured `among` themselves too, against the
     variance of all rows.
     """
-    counted = sample.counted().evenly()
+    counted, recall = sample.counted().evenly(), measure == NECESSITY
     how = replace(how.of(counted), elsewhere=True)
-    tally = ask_groups(counted, how.relation, among=among)
+    tally = ask_groups(counted, how.relation, recall=recall, among=among)
     if tally is None:
         return None
-    notes = (*by_prediction_notes(counted), *counted.all_notes, *copy_notes(counted), *beside_notes(how.method))
+    copies = () if recall else copy_notes(counted)
+    notes = (*by_prediction_notes(counted), *counted.all_notes, *copies, *beside_notes(how.method))
 
-    def measure(groups: Collection[int]) -> Side:
+    def measured(groups: Collection[int]) -> Side:
         weights = None if counted.weights is None else counted.weights[np.isin(tally.groups, list(groups))]
         coverage = leaning_on(tally.asking(groups), counted, how)
-        found = coverage_estimate(coverage, "sufficiency", how.confidence, "jackknife", weights, how.unseen)
+        found = coverage_estimate(coverage, measure, how.confidence, "jackknife", weights, how.unseen)
         return Side.of(coverage, found, notes)
 
     own = None
     if isinstance(counted.agreement, Spread) and not among:
-        own = sufficiency_beside(sample, replace(how, method=None), among=True)
-    return Sides(notes, how.confidence, measure=measure, own=own)
+        own = beside_everybody(sample, replace(how, method=None), among=True)
+    return Sides(notes, how.confidence, measure=measured, own=own)
 
 
 def asked_about_all(beside: Sides | None, measure: str) -> Sides:
@@ -303,7 +307,7 @@ def sufficiency_by(sample: Sample, groups: Any, how: Scoping) -> Populations:
         found = measure_sufficiency(part, replace(how, elsewhere=True))
         return noted(found, made_otherwise(found, how.method))
 
-    return measure_groups(sample, groups, among, lambda rows: sufficiency_beside(rows, how))
+    return measure_groups(sample, groups, among, lambda rows: beside_everybody(rows, how))
 
 
 def made_otherwise(sufficiency: Estimate, asked: str | None) -> tuple[str, ...]:
