@@ -159,7 +159,7 @@ def test_what_lime_and_anchors_need_is_said():
         (named, pretty, Anything(), r"feature_names=list\(X_train\)"),
         (tabular(), pd.concat([ROWS, ROWS], axis=1), Anything(), "several, called 'mean radius'"),
         (tabular(), ROWS[:0], MODEL, "X are empty"),
-        (tabular(), ROWS, several, r"several labels per row.*model.estimators_\[0\]"),
+        (tabular(), ROWS, several, "if several labels, .str.row. for row in labels."),
     ):
         refused(BadInput, words, evaluate, explainer, rows, model)
     notes = evaluate(tabular(), pretty, Anything()).consistency.notes
