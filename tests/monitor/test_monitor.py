@@ -317,3 +317,29 @@ def test_cases_that_come_back_in_later_batches_are_noticed_and_nothing_is_said_t
     assert "the same cases seem to come back" in str(monitor)
     independent = watched(returning=False)
     assert (independent.limits().verdict, independent.notes) == ("holds", ())
+
+
+@pytest.mark.parametrize("from_log", [True, False])
+def test_batches_that_share_ids_are_noticed_and_nothing_is_said_to_hold(from_log):
+    """Counts alone cannot tell customers who come back from others if explanations are few."""
+    rng = default_rng(0)
+
+    def watched(first, days):
+        monitor = fs.Monitor(at_least=0.6)
+        for day in days:
+            came = first * day + rng.choice(90, 60, replace=False)
+            rows = pd.DataFrame({"leaf": came % 2, "y": came % 2, "customer_id": came, "teller_id": came % 3})
+            rows["id"] = np.arange(60)  # rows that are numbered in each batch
+            how = {"when": f"2026-02-0{day}", "batch": f"{first} {day}"}
+            if from_log:
+                monitor.add_log(rows, prediction="y", explanation="leaf", kind="keys", **how)
+            else:
+                rows = rows.set_index("customer_id")
+                monitor.add(rows["leaf"], rows["y"], **how)
+        return monitor
+
+    back, new, other = watched(0, (1, 2, 3)), watched(1000, (1, 2, 3)), watched(1000, (4, 5))
+    assert (back.limits().verdict, new.limits().verdict, new.notes) == ("cannot tell yet", "holds", ())
+    assert "ids in 'customer_id' came in an earlier batch too" in back.notes[0]
+    sums = [(one + two).limits().doubted for one, two in ((back, other), (other, back), (new, other), (back, back))]
+    assert sums == [True, True, False, True]

@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,6 +64,9 @@ FROM (
     UNION ALL SELECT day, grp, 0, openers, matched, agreeing FROM told
 ) GROUP BY ALL ORDER BY day, grp
 """
+_ID = re.compile(r"(?i:(?:^|[\W_])(?:id|customer|client|patient))$|[a-z]I[dD]$")
+LOOKED = 256  # ids of a batch that are kept, the first in order: whoever is among them once is so again
+_ROWS_EACH = 10  # rows of a batch per id beyond which a column names something else, such as who decided
 _NAMED_BY = {"n": "numbers", "s": "texts", "t": "dates"}  # clusters, by the first letter of their canonical texts
 _ADVICE = {  # what is settled with the first rows, and what to do with rows of another
     "kind": "use one explainer and one discretizer",
@@ -116,7 +121,8 @@ class Added:
 class Arrived(NamedTuple):
     """Rows that come, or lines that stand for so many of them (`given`), each column with a value per line.
 
-    `groups` are the columns that give groups; `X` has what scopes speak of.
+    `groups` are the columns that give groups; `X` has what scopes speak of; `ids` are values of columns that say whose
+    a row is, looked at if nobody said which rows belong together.
     """
 
     explanations: Explanations
@@ -127,6 +133,7 @@ class Arrived(NamedTuple):
     clusters: Array | None = None
     X: Any = None
     notes: tuple[str, ...] = ()
+    ids: Mapping[str, Sequence[Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +151,8 @@ class Batch:
         What the store settles with its first rows: of `_ADVICE`, and what was said of a log.
     patterns : Patterns or None
         If scopes were fixed beforehand: explanations are then patterns, and these say of what.
+    ids : dict of Words
+        Some of the ids that rows have, by the name of their column.
     """
 
     cells: dict[str, Array]
@@ -152,6 +161,7 @@ class Batch:
     distinct: Explanations
     patterns: Patterns | None = None
     notes: tuple[str, ...] = ()
+    ids: Mapping[str, Words] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Arrived, discretizer: Any, scopes: Scopes | None) -> "Batch":
@@ -192,7 +202,8 @@ class Batch:
             what: {canonical(value): json.dumps(for_json(value)) for value in values}
             for what, values in (("labels", labels), ("groups", groups))
         }
-        return cls(cells, names, settled, distinct, patterns, tuple(dict.fromkeys((*distinct.notes, *notes))))
+        ids = {name: first_ids(values, int(rows.given.sum())) for name, values in rows.ids.items()}
+        return cls(cells, names, settled, distinct, patterns, tuple(dict.fromkeys((*distinct.notes, *notes))), ids)
 
     @property
     def filed(self) -> tuple[int, int, int, str]:
@@ -213,6 +224,27 @@ class Batch:
         if "cluster" in self.cells:
             further += 7 * self.cells["cluster"]
         return mixed(mixed(self.cells[word]) + further)
+
+
+def are_ids(name: Any) -> bool:
+    """Whether a column of this name says whose a row is.
+
+    Examples
+    --------
+    >>> [name for name in ("id", "customer_id", "clientId", "paid", "Customer", "age") if are_ids(name)]
+    ['id', 'customer_id', 'clientId', 'Customer']
+    """
+    return isinstance(name, str) and _ID.search(name) is not None
+
+
+def first_ids(values: Sequence[Any], rows: int) -> Words:
+    """The first so many different ids in order, as words; none if they are no texts or whole numbers, or too few."""
+    different = set(values)
+    alike = any(all(isinstance(value, kind) for value in different) for kind in (str, int))
+    kept = sorted(different)[:LOOKED] if alike and len(different) >= min(LOOKED, rows / _ROWS_EACH) else []
+    if kept in (list(range(len(kept))), list(range(1, len(kept) + 1))):  # rows that are numbered in each batch
+        kept = []
+    return Digests.of_texts([*map(canonical, kept)]).low
 
 
 def _crossed(columns: Sequence[Array], rows: int) -> tuple[tuple[Any, ...], Ints]:
@@ -327,7 +359,7 @@ def _insert(connection: Any, name: str, batch: Batch, settings: Mapping[str, Any
     else:
         told = {"own": batch.patterns.own, "inside": batch.patterns.inside.tolist()}
         insert(connection, "patterns", {**batch.patterns.digests()._asdict(), **told}, new_by="high, low")
-    return _file(connection, name, batch.filed, cells, settings, scopes)
+    return _file(connection, name, batch.filed, cells, batch.ids, settings, scopes)
 
 
 def numbered(connection: Any, cells: Mapping[str, Array], names: Mapping[str, Mapping[str, str]]) -> dict[str, Array]:
@@ -350,12 +382,15 @@ def _file(
     name: str,
     filed: tuple[Any, ...],
     cells: Mapping[str, Array],
+    ids: Mapping[str, Words],
     settings: Mapping[str, Any],
     scopes: Scopes | None,
 ) -> int:
     """The cells of a batch and its pairs, filed under its name; the number of rows that count."""
     ((number,),) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM batches").fetchall()
     connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)", [number, name, *filed])
+    for column, words in ids.items():
+        insert(connection, "ids", {"name": [column] * len(words), "word": words, "batch": [number] * len(words)})
     with registered(connection, "coming", cells):
         connection.execute(_CELLS.format(number=number, cluster="cluster" if "cluster" in cells else "NULL"))
     # Randomness of the monitor's seed and the batch alone, so that a batch added again draws the same.
@@ -452,8 +487,10 @@ def replayed(stores: tuple[Store, Store], scopes: Scopes | None) -> Store:
                 )
             if name not in contents:
                 with stores[turn].transaction() as source:
-                    cells = _held(source, target, number)
-                _file(target, name, about, cells, settings, scopes)
+                    cells, held = _held(source, target, number), f"SELECT name, word FROM ids WHERE batch = {number}"
+                    column, word = fetched(source, held).values()
+                ids = {each: word[column == each] for each in np.unique(column)}
+                _file(target, name, about, cells, ids, settings, scopes)
             contents[name] = about[-1]
     return merged
 

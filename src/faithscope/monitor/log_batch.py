@@ -12,7 +12,7 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.hints import hint
-from faithscope.monitor.adding import Arrived, Batch, fixed_discretizer
+from faithscope.monitor.adding import LOOKED, Arrived, Batch, are_ids, fixed_discretizer
 from faithscope.monitor.moments import is_moment, times_unsaid, to_days
 from faithscope.monitor.scopes import Scopes, features_of
 from faithscope.tables.engine.answers import fetch, numbers_of, refuse_nested
@@ -86,11 +86,15 @@ def log_batch(
             raise BadInput(
                 f"Column {column!r} holds {schema[column]}, not dates or moments: convert it to a timestamp."
             )
-        if when is None:  # what nothing else reads may tell when rows happened
-            read_anyway = {*log.used, *log.explained, *groups, *read.values()}
-            for name in (name for name in log.source.columns if name not in read_anyway):
-                if schema[name].is_timestamp() or schema[name].is_date():
-                    raise times_unsaid(f"Column {name!r}", f"{name!r}, on the command line --by-time {name}")
+        others = set(log.source.columns) - {*log.used, *log.explained, *carried, *read.values()}
+        ids = dict[str, list[Any]]()
+        for name in (name for name in log.source.columns if name in others):
+            kind_of = schema[name]
+            if when is None and (kind_of.is_timestamp() or kind_of.is_date()):  # which may tell when rows happened
+                raise times_unsaid(f"Column {name!r}", f"{name!r}, on the command line --by-time {name}")
+            if not log.clusters and are_ids(name) and (kind_of.is_integer() or kind_of.is_string()):
+                known = log.source.table.filter(log.source.table[name].notnull()).select(v=log.source.table[name])
+                ids[name] = fetch(known.distinct().order_by("v").limit(LOOKED)).column("v").to_pylist()
         used, shown = (
             {f"{letter}{j}": name for j, name in enumerate(each)}
             for letter, each in (("p", groups), ("x", read.values()))
@@ -125,7 +129,7 @@ def log_batch(
     left_out = (f"{several(dropped, 'row was', 'rows were')} dropped: values missing",) if dropped else ()
     when_each = to_days(when, len(given)) if days is None else days.astype(np.int64)
     notes = (*log.source.notes, *log.notes, *explanations.notes, *left_out)
-    arrived = Arrived(explanations, _values(answer, "label"), when_each, columns, given, clusters, X, notes)
+    arrived = Arrived(explanations, _values(answer, "label"), when_each, columns, given, clusters, X, notes, ids)
     batch = Batch.of(arrived, log.options.discretizer, scopes)
     if isinstance(log.kind, PairColumns) and batch.settled["kind"].startswith("records of "):
         # counterfactuals by their own name, since a log hands their points over as records

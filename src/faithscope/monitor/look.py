@@ -35,6 +35,11 @@ alike AS (SELECT sum(g * g) - sum(g) AS same, sum(g) * sum(g) - sum(g) AS pairs 
 parts AS (SELECT sum(g) AS n FROM each GROUP BY batch, day)
 SELECT (SELECT sum(same) FROM alike), (SELECT sum(pairs) FROM alike), sum(n), sum(n * n) - sum(n) FROM parts
 """
+_IDS_AGAIN = """
+SELECT name, sum(times - 1)::BIGINT AS again, sum(times)::BIGINT AS looked
+FROM (SELECT name, word, count(*) AS times FROM ids GROUP BY ALL) GROUP BY name HAVING again > 0.05 * looked
+ORDER BY name LIMIT 1
+"""  # ids of which so many came before are not of independent draws
 _FEWER, _FAR = 4.0, 0.95  # standard errors, and the share below which pairs are far fewer
 _HEARD = """
 WITH latest AS (SELECT number, rows FROM batches WHERE last_day > (SELECT max(last_day) FROM batches) - 7)
@@ -44,9 +49,8 @@ SELECT (SELECT sum(rows) FROM batches)::BIGINT, (SELECT sum(given) FROM cells)::
 """
 _FEW = 0.1  # the share of rows that count below which a change would hardly be seen
 _COME_BACK = (
-    "{:,} pairs of rows with the same explanation came in one batch, and of independent rows about {:,} would: the "
-    'same cases seem to come back in later batches, so that limits may miss the truth and "holds" is not said; add '
-    "each case once, or begin another state with clusters=, on the command line --cluster"
+    'limits may miss the truth and "holds" is not said; add each case once, or begin another state with clusters=, on '
+    "the command line --cluster"
 )
 # Explanations with the same numbers of rows by label are merged in the database, and only those numbers come back.
 _KINDS = """
@@ -214,9 +218,17 @@ class Look:
         Given how often each explanation came, every two rows are as likely to be of one batch as any other two if rows
         are independent draws, and batches alike. Whoever comes back later, and not twice in a batch, makes them fewer.
         """
+        for name, again, looked in self.connection.execute(_IDS_AGAIN).fetchall():
+            told = f"{again:,} of {looked:,} ids in {name!r} came in an earlier batch too"
+            return f"{told}: the same cases come back, so that {_COME_BACK}"
         ((*sums,),) = self.connection.execute(_TOGETHER).fetchall()
         few = far_fewer(*(float(number or 0) for number in sums))
-        return "" if few is None else _COME_BACK.format(*few)
+        if few is None:
+            return ""
+        told = (
+            "{:,} pairs of rows with the same explanation came in one batch, and of independent rows about {:,} would"
+        )
+        return f"{told.format(*few)}: the same cases seem to come back in later batches, so that {_COME_BACK}"
 
     @cached_property
     def _sums(self) -> tuple[Ints, list[Array]]:

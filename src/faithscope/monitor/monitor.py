@@ -17,7 +17,16 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.monitor.adding import Added, Arrived, Batch, add_batch, fixed_discretizer, labels_alone, replayed
+from faithscope.monitor.adding import (
+    Added,
+    Arrived,
+    Batch,
+    add_batch,
+    are_ids,
+    fixed_discretizer,
+    labels_alone,
+    replayed,
+)
 from faithscope.monitor.beside import Beside
 from faithscope.monitor.log_batch import log_batch, remembered
 from faithscope.monitor.look import Limits, Look
@@ -187,7 +196,9 @@ class Monitor(Shareable):
         if not sample.n:
             raise BadInput("There are no rows to add: pass at least one.")
         given = (sample if scopes is not None else sample.discretized(chosen)).explanations
-        rows = Arrived(given, sample.labels, days, groups, np.ones(sample.n, np.int64), belong, X, notes)
+        indices = [] if clusters is not None else map(index_of, handed.values())
+        ids = {index.name: index.tolist() for index in indices if index is not None and are_ids(index.name)}
+        rows = Arrived(given, sample.labels, days, groups, np.ones(sample.n, np.int64), belong, X, notes, ids)
         return self._added(Batch.of(rows, chosen, scopes), name)
 
     def _groups(self, by: Any, rows: int) -> list[Array]:

@@ -37,6 +37,8 @@ TABLES = {
     # Rows that wait for a partner, and what each batch added, per day of openers and group.
     "waiting": "grp BIGINT, high UBIGINT, low UBIGINT, label BIGINT, day BIGINT, closing BOOLEAN",
     "pairs": "batch INTEGER, day INTEGER, grp INTEGER, rows BIGINT, openers BIGINT, matched BIGINT, agreeing BIGINT",
+    # Some ids of the rows of each batch, by which it is known who comes back.
+    "ids": "name VARCHAR, word UBIGINT, batch INTEGER",
 }
 
 _PATIENCE = 120.0  # seconds to wait for another process
