@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.random import default_rng
+from scipy import sparse
 
 import faithscope as fs
 from faithscope.inputs.repeats import repeated_share
@@ -70,6 +71,7 @@ HELD = {
     "categories": lambda X: X.astype({"job": "category"}),
     "dates": lambda X: X.assign(job=pd.Timestamp("2024-01-01") + pd.to_timedelta(X.age, "D")),
     "missing": lambda X: X.assign(pay=X.pay.where(X.age > 0), job=X.job.where(X.age > 0)),
+    "sparse": lambda X: sparse.csr_matrix(X[COLUMNS].to_numpy()),
 }
 
 

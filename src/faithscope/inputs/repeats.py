@@ -34,6 +34,8 @@ def row_blocks(X: Any) -> list[Block] | None:
     values, and dates whatever their unit. None if the rows cannot be read here.
     """
     try:
+        if hasattr(X, "tocsr"):
+            return _sparse(X.tocsr())
         array = None if is_frame(X) else to_array(X, "X")
         if array is not None and array.dtype.kind in "biuf" and not _beyond_floats(array):  # one block of all columns
             return [_floats(array.reshape(len(array), int(np.prod(array.shape[1:]))))]
@@ -97,6 +99,14 @@ def _text(item: Any) -> str:
     if _ADDRESS.search(text):
         raise TypeError(f"{text} has no text of its own")  # so that its rows cannot be read here
     return text
+
+
+def _sparse(matrix: Any) -> list[Block]:
+    """One digest per row of a sparse matrix: the sum of its entries, in single precision, with a factor per column."""
+    matrix = matrix.astype(np.float32).astype(np.float64)  # as `row_hashes` compares them
+    matrix.sum_duplicates()  # in the order of the columns, so that equal rows have equal sums
+    sums = matrix @ np.random.default_rng(0).random(matrix.shape[1]) + 0.0
+    return [sums.view(np.int64)[:, None]]
 
 
 def row_hashes(X: Any) -> Words:
