@@ -110,4 +110,4 @@ def test_compare_takes_what_evaluate_takes():
             for parts, measure in (("populations", "consistency"), ("sufficiency_populations", "sufficiency")):
                 wanted = alone.by(groups, measure).table()
                 assert getattr(alone, parts).table().equals(wanted)
-                assert getattr(together, parts)[name].table().equals(wanted)
+                assert getattr(together[name], parts).table().equals(wanted)

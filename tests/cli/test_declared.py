@@ -60,7 +60,7 @@ def test_what_is_typed_goes_before_the_file_and_windows_are_asked_for():
     [
         ("predictions = 'yhat'", "says 'predictions', which is nothing that a log has. .*prediction"),
         ("prediction = 3", "says prediction = 3: write a text"),
-        ("prediction = ", "it is no TOML"),
+        ("prediction = ", "cannot be read .TOMLDecodeError"),
         (None, "No such file"),
         ("clusters = ['a', 'b']", "says clusters = "),
     ],

@@ -52,7 +52,7 @@ NO_NUMBERS = [
     ([1.0, 2.0, None, 3.0], BadInput, "missing at row 2"),
     ([1.0, np.inf, 2.0, 3.0], BadInput, "hold inf at row 1"),
     ([1.0, 2.0, -np.inf, 3.0], BadInput, "hold -inf at row 2"),
-    (np.zeros((4, 2, 2)), BadInput, r"got \(4, 2, 2\): choose one output"),
+    (np.zeros((4, 2, 2)), BadInput, r"shape \(4, 2, 2\): choose one output"),
     (np.ma.masked_array([1.0, 2.0, 3.0, 4.0], [0, 1, 0, 0]), BadInput, "missing at row 1"),
     ([2**60, 1, 2, 3], BadInput, "beyond 2"),
 ]
@@ -69,8 +69,18 @@ def test_predictions_that_are_no_numbers_are_refused_in_a_sentence(predictions, 
 
 
 UNFIT = [
-    (VECTORS, lambda: fs.Close(1.0), BadInput, "Close compares one number per row; predictions have 3 columns"),
-    (VECTORS, lambda: fs.Tolerance(1.0), BadInput, r"or pass agreement=fs.Spread\(\), which adds up columns"),
+    (
+        VECTORS,
+        lambda: fs.Close(1.0),
+        BadInput,
+        r"Close compares one number per row.*got predictions of shape \(300, 3\)",
+    ),
+    (
+        VECTORS,
+        lambda: fs.Tolerance(1.0),
+        BadInput,
+        r"Tolerance compares one number per row, and fs.Spread\(\) takes several columns",
+    ),
     ([2.0] * 4, fs.Spread, BadInput, r"all equal \(2\), so there is no variance"),
     (NUMBERS, lambda: fs.Close(0), BadInput, "eps must be a positive number.*got 0"),
     (NUMBERS, lambda: fs.Tolerance(np.nan), BadInput, "got nan"),

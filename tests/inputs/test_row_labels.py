@@ -57,7 +57,7 @@ CALLS = {
     "evaluate, explanations": (lambda why: fs.evaluate(Y, why, X).consistency, WHY),
     "evaluate, X": (lambda rows: fs.evaluate(Y, RULES, rows).sufficiency, X),
     "compare, predictions": (lambda y: fs.compare(y, {"a": WHY}, X).evaluations["a"].consistency, Y),
-    "compare, groups": (lambda g: fs.compare(Y, {"a": WHY}, X, by=g).populations["a"].estimates[True], GROUPS),
+    "compare, groups": (lambda g: fs.compare(Y, {"a": WHY}, X, by=g)["a"].populations.estimates[True], GROUPS),
     "by": (lambda g: fs.evaluate(Y, WHY, X).by(g).estimates[True], GROUPS),
     "monitor, predictions": (lambda y: watched(WHY, y), Y),
     "monitor, groups": (lambda g: watched(WHY, Y, by=g), GROUPS),

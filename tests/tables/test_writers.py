@@ -14,7 +14,7 @@ from numpy.random import default_rng
 import faithscope as fs
 from faithscope.errors import BadInput
 from faithscope.tables.audit import audit
-from faithscope.tables.engine.engines import Backend, DuckDB
+from faithscope.tables.engine.engines import Backend, DuckDB, Spark
 from faithscope.tables.sources.source import open_source
 from refused import refused
 from tables import engines
@@ -45,16 +45,20 @@ RELABEL = "UPDATE written SET yhat = 'nie' WHERE phi_b > 0"
 @contextmanager
 def writing_between_questions(monkeypatch, write):
     """Before every question but the first, somebody else writes."""
-    ask, asked = Expr.to_pyarrow, []
+    asked = []
 
-    def interrupted(self, *args, **kwargs):
-        if asked:
-            write(len(asked))
-        asked.append(1)
-        return ask(self, *args, **kwargs)
+    def interrupted(ask):
+        def after_writing(self, *args, **kwargs):
+            if asked:
+                write(len(asked))
+            asked.append(1)
+            return ask(self, *args, **kwargs)
+
+        return after_writing
 
     with monkeypatch.context() as patch:
-        patch.setattr(Expr, "to_pyarrow", interrupted)
+        for owner, name in ((Expr, "to_pyarrow"), (Spark, "fetch")):
+            patch.setattr(owner, name, interrupted(getattr(owner, name)))
         yield
     assert len(asked) > 1
 

@@ -9,23 +9,22 @@ from faithscope.inputs.hints import hint
 from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import need
 
+_TEXTS = ("string", "large_string", "string_view", "binary", "large_binary")
+
 
 def read_rows(path: Path) -> Any:
     """A pandas frame from a Parquet or CSV file."""
     import pandas as pd
-    from pyarrow import parquet
 
     path = to_path(path)
     readers = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
     read = readers.get(path.suffix.lower())
     if read is None:
         raise BadInput(f"{str(path)!r} is neither .parquet nor .csv: convert it first.")
+    if not path.exists():
+        raise BadInput(f"There is no file {str(path)!r}: check the path.")
     with one_sentence(f"{str(path)!r} cannot be read ({{why}}): is it a complete {path.suffix} file?"):
-        size = 2 * path.stat().st_size
-        if path.suffix.lower() == ".parquet":
-            shape = parquet.read_metadata(path)
-            size = 16 * shape.num_rows * shape.num_columns
-        need(size, f"The rows of {str(path)!r}", "sample them, or audit a log of their predictions")
+        need(_bytes_of_rows(path), f"The rows of {str(path)!r}", "sample them, or audit a log of their predictions")
         return read(path)
 
 
@@ -39,3 +38,22 @@ def column(rows: Any, name: str) -> Any:
     if name in rows.columns:
         return rows[name]
     raise UnknownName(f"The rows have no column {name!r}. {hint(name, rows.columns)}")
+
+
+def _bytes_of_rows(path: Path) -> int:
+    """Bytes of memory that a file's rows take at least, while they are read.
+
+    Parquet stores a long text once, however many rows have it.
+    """
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
+    if path.suffix.lower() == ".csv":
+        return 2 * path.stat().st_size
+    with parquet.ParquetFile(path) as known:
+        cells = known.metadata.num_rows * known.metadata.num_columns
+        texts = [field.name for field in known.schema_arrow if str(field.type) in _TEXTS]
+    held = parquet.read_table(path, columns=texts, read_dictionary=texts)
+    parts = [chunk for column in held.columns for chunk in column.chunks]
+    lengths = [pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() or 0 for part in parts]
+    return int(16 * cells + sum(lengths))

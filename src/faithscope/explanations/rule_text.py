@@ -422,7 +422,12 @@ def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[list[Tri
     read, conditions, empty = cache(rule_reader(features)), list[list[Triple]](), 0
     for row, item in enumerate(to_items(rows, "Rules, one text per row,")):
         given = item if isinstance(item, list | tuple) else [item]
-        pieces = [piece for piece in given if not isinstance(piece, str) or piece.strip()]
+        if not all(isinstance(piece, str) for piece in given):
+            raise WrongType(
+                f"Rules, row {row}: a rule is a text, or a list of one text per condition; got {item!r}. A rule that "
+                "covers every row is 'everything'."
+            )
+        pieces = [piece for piece in given if piece.strip()]
         try:
             conditions.append([triple for piece in pieces for triple in read(piece)])
         except BadInput as problem:

@@ -331,7 +331,7 @@ def sample_until(
     if chosen.of_numbers and prediction is None:
         raise BadInput(f"By {named(chosen)} a prediction to compare with is needed: pass prediction=.")
     if not chosen.of_numbers and prediction is not None:
-        to_labels([prediction], "The prediction to compare with, as a list of one,")
+        (prediction,) = to_labels([prediction], "The prediction to compare with, as a list of one,").tolist()
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_single(explanation), discretizer)
     seen, missing, labels = 0, wanted, list[Any]()

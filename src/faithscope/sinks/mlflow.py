@@ -30,7 +30,7 @@ def log(told: dict[str, Any], card: Card, page: str, run_id: str | None, prefix:
         if run_id is None and active is None:
             with mlflow.start_run() as started:
                 return _write(mlflow, started.info.run_id, told, card, page, prefix)
-        return _write(mlflow, run_id or active.info.run_id, told, card, page, prefix)
+        return _write(mlflow, active.info.run_id if run_id is None else run_id, told, card, page, prefix)
     except mlflow.exceptions.MlflowException as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise BadInput(
