@@ -23,6 +23,7 @@ from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.distances.points import Points
+from faithscope.explanations.forms import stored_left
 from faithscope.explanations.highlights import Highlights, to_vocabulary
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
@@ -242,7 +243,7 @@ def _read_matrix(columns: Columns, settings: Settings) -> Array:
 
 
 def _read_values(columns: Columns, settings: Settings) -> dict[str, Any]:
-    return {"values": _read_matrix(columns, settings)}
+    return {"values": _read_matrix(columns, settings), "left": stored_left(settings)}
 
 
 def _write_plain(given: Plain) -> tuple[Columns, Settings]:

@@ -10,16 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.base import Explanations, readable, shorten
-from faithscope.explanations.forms import (
-    NO_CODE,
-    are_codes,
-    have_order,
-    last_step,
-    names_all,
-    only_named,
-    signs,
-    top_signs,
-)
+from faithscope.explanations.forms import NAMED, NO_CODE, ORDERED_CODES, SIGNS, are_codes, names_all, signs, top_signs
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array, Ints, Names
@@ -83,13 +74,14 @@ class Importances(Explanations):
     values: Array
     names: Names | None = None
     form: str = ""  # the discretizers that were applied; "" for none
+    left: str = ""  # what the last of them left, as it declares it
     error: float = 0.0
     shape: tuple[int, ...] | None = None
     doubt: str = ""
     label: str | None = None
 
     _per_row = ("values",)
-    _settings = ("names", "form", "error", "shape", "doubt", "label")
+    _settings = ("names", "form", "left", "error", "shape", "doubt", "label")
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
         given = values
@@ -140,7 +132,7 @@ class Importances(Explanations):
             )
 
     def _form(self) -> tuple[Any, ...]:
-        return type(self), self.values.shape[1], self.form
+        return type(self), self.values.shape[1], self.form, self.left
 
     def join(self, other: Self) -> Self:
         both = super().join(other)
@@ -176,18 +168,18 @@ class Importances(Explanations):
         """
         sizes, names = self.sizes()
         if k is None:
-            return (signs(sizes) if names_all(self.form) else top_signs(sizes, _NAMED)), names
+            return (signs(sizes) if names_all(self.left) else top_signs(sizes, _NAMED)), names
         return top_signs(sizes, check_whole(k, "k, the number of named features,")), names
 
     def sizes(self) -> tuple[Array, Names | None]:
         """How large each feature is in each row, whatever its sign and class, and what the features are called."""
-        if last_step(self.form) == "Sign()":
+        if self.left == SIGNS:
             raise BadInput(
                 f"These are {self.kind}: signs alone do not say which features are the largest. Pass the importances "
                 "themselves, or SignOfTop(k)."
             )
         values, names = np.abs(self.values), self.names
-        if have_order(self.form):  # numbered from the first
+        if self.left == ORDERED_CODES:  # numbered from the first
             values = np.where(values > 0, values.max(initial=0) + 1 - values.astype(np.int64), 0)
         parts = [part[1] for part in map(_OF_CLASS.fullmatch, names or ()) if part]
         if not parts or len(parts) < values.shape[1]:
@@ -234,15 +226,15 @@ class Importances(Explanations):
         """The text of one row's importances; after a discretizer, only of the features that are not 0."""
         values = self.values[row]
         told = np.flatnonzero(values) if self.form else np.arange(len(values))
-        told = told[np.argsort(values[told], kind="stable")] if have_order(self.form) else told
+        told = told[np.argsort(values[told], kind="stable")] if self.left == ORDERED_CODES else told
         between, is_said = (", ", " ") if self.shape is None else ("; ", ": ")
-        bare = only_named(self.form)
+        bare = self.left == NAMED or are_codes(self.left)
         parts = [
             self._label(feature) + ("" if bare and value == value else f"{is_said}{readable(value)}")  # NaN is missing
             for feature, value in zip(told[:_SHOWN].tolist(), values[told[:_SHOWN]], strict=True)
         ]
         parts += [f"… ({len(told) - _SHOWN:,} more)"] if len(told) > _SHOWN else []
-        return visible(between.join(parts)) or (NO_CODE if are_codes(self.form) else "all 0")
+        return visible(between.join(parts)) or (NO_CODE if are_codes(self.left) else "all 0")
 
     def _label(self, feature: int) -> str:
         """The name of a feature; the place of a cell of a map."""

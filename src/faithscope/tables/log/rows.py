@@ -80,6 +80,7 @@ class NumberColumns:
     names: tuple[str, ...]
     named: bool = True
     form: str = ""
+    left: str = ""
     order: Literal["", "features"] = ""
     shape: tuple[int, ...] | None = None
 
@@ -94,7 +95,7 @@ class NumberColumns:
         """Explanations from their values as a matrix."""
         names = self.names if self.named else None
         if not self.order:
-            return Importances.made(matrix, names, self.form, shape=self.shape)
+            return Importances.made(matrix, names, self.form, left=self.left, shape=self.shape)
         return Rankings.made(matrix.astype(np.int64), names, self.form)
 
 
@@ -399,7 +400,7 @@ class AuditedLog:
         keys, kind, chosen = self._keys(table, whole=self.options.raw), self.kind, self.options.discretizer
         if isinstance(kind, NumberColumns) and not isinstance(chosen, Original):
             keys = {name: _coarsened(chosen, value, self.largest) for name, value in keys.items()}
-            kind = replace(kind, form=" | ".join(filter(None, (kind.form, repr(chosen)))))
+            kind = replace(kind, form=" | ".join(filter(None, (kind.form, repr(chosen)))), left=chosen.leaves)
         return KeyedRows(table.select(**beside, **keys), kind, tuple(keys))
 
     def raw(self, beside: Mapping[str, Column]) -> Table:
