@@ -55,7 +55,7 @@ def test_nearest_neighbors_by_gower_are_those_of_brute_force(given):
 def test_a_metric_of_numbers_names_gower_and_counts_what_is_missing():
     train = np.array([[1.0, 2.0], [3.0, np.nan], [np.nan, 1.0]])
     complete = np.nan_to_num(train)
-    told = "misses? 2 (values|rows)|2 rows miss|these rows miss 2 values"
+    told = "misses? 2 (values|rows)|2 rows miss|these rows have categories, dates or missing values"
     for ask in (
         lambda: NearestNeighbors(train).explain(complete),
         lambda: NearestNeighbors(complete).explain(train),

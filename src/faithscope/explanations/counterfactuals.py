@@ -140,4 +140,4 @@ class Balls(Counterfactuals):
         """``mask(start, stop)``: which rows of X lie inside balls start to stop."""
         centers = Points(self.originals, self.metric, self.names)
         rows = centers.sample(X)
-        return lambda start, stop: centers.take(slice(start, stop)).from_all(rows) < self.radii[start:stop, None]
+        return lambda start, stop: centers.from_some(slice(start, stop), rows) < self.radii[start:stop, None]

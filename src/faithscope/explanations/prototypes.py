@@ -77,10 +77,10 @@ class Prototypes(Shared):
     def _refuse_beyond(self) -> None:
         """Raise if a row names a prototype that is none of the points."""
         for code, indices in enumerate(self.distinct):
-            if self.points is not None and indices and indices[-1] >= len(self.points):
+            if self.points is not None and indices and indices[-1] >= len(self.points.rows):
                 raise BadInput(
                     f"Row {(self.codes == code).argmax()} names prototype {indices[-1]}, but there are only "
-                    f"{len(self.points):,} points, counted from 0."
+                    f"{len(self.points.rows):,} points, counted from 0."
                 )
 
     def nearest(self, X: Any, k: int) -> "Prototypes":
@@ -100,9 +100,9 @@ class Prototypes(Shared):
         """For each of these prototypes, the rows within tau of it."""
         assert self.points is not None
         rows, chosen = self.points.sample(X), np.array(indices, np.int64)
-        step = max(1, _BLOCK // max(1, len(rows)))
+        step = max(1, _BLOCK // max(1, len(rows[0])))
         for start in range(0, len(chosen), step):
-            yield from self.points.take(chosen[start : start + step]).from_all(rows) <= tau
+            yield from self.points.from_some(chosen[start : start + step], rows) <= tau
 
 
 def _smallest(distances: Floats, k: int) -> Ints:
