@@ -118,8 +118,8 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
             columns = _validated(table, [f"claimed_{name}" for name in names]).values()
             held["claimed"] = claims({name: column.to_numpy() for name, column in zip(names, columns, strict=True)})
         remarks, claim = tuple(map(str, settings.get("remarks", ()))), str(settings.get("claim", ""))
-        empty: Explanations = object.__new__(kind)
-        return empty._with(**held, remarks=remarks, claim=claim)
+        made: Explanations = kind._of(**held, remarks=remarks, claim=claim)
+        return made
 
 
 def _validated(table: Any, names: Sequence[str]) -> Columns:

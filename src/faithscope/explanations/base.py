@@ -154,6 +154,11 @@ class Explanations(ABC):
         index = index_of(table)
         return self if index is None else self._with(index=index)
 
+    @classmethod
+    def _of(cls, **attributes: Any) -> Self:
+        """Explanations of what they are made of, checked before."""
+        return cls.__new__(cls)._with(**attributes)
+
     def _with(self, **changes: Any) -> Self:
         """A copy with some attributes replaced, not checked again."""
         clone = copy.copy(self)

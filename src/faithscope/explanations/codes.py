@@ -59,7 +59,7 @@ class Codes(Plain):
     def of_cells(cls, rows: Iterable[Iterable[Any]], separator: str | None) -> "Codes":
         """Codes of rows of cells, each of which is a code, a list of them, or a text in which a mark separates them."""
         cells = ([code for cell in row for code in _parts(cell, separator)] for row in rows)
-        return cls.__new__(cls)._with(values=to_objects([_sorted("the log", row) for row in cells]))
+        return cls._of(values=to_objects([_sorted("the log", row) for row in cells]))
 
     @property
     def kind(self) -> str:

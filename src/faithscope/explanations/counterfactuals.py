@@ -95,7 +95,7 @@ class Counterfactuals(Explanations):
     def balls(self) -> "Balls":
         """The scope of each explanation: the open ball around its row that reaches to its counterfactual."""
         radii = Points(self.originals, self.metric).to(self.points)
-        return Balls.__new__(Balls)._with(**vars(self), radii=radii)
+        return Balls._of(**vars(self), radii=radii)
 
     def item(self, row: int) -> Any:
         return self.points[row], self.originals[row]

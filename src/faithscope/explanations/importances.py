@@ -99,7 +99,7 @@ class Importances(Explanations):
     @classmethod
     def made(cls, values: Array, names: Names | None, form: str, **known: Any) -> Self:
         """Importances that a discretizer made; their values are known to be finite numbers, so they are not checked."""
-        return cls.__new__(cls)._with(values=values, names=names, form=form, **known)
+        return cls._of(values=values, names=names, form=form, **known)
 
     @property
     def kind(self) -> str:

@@ -21,7 +21,7 @@ from faithscope.explanations.conditions.condition import (
     written_row,
 )
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.rule_text import NEVER, OR_MISSING, Triple, read_texts
+from faithscope.explanations.rule_text import NEVER, OR_MISSING, RuleReader, Triple
 from faithscope.inputs.array_types import Array, Bools, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import is_whole
@@ -134,8 +134,18 @@ class Rules(Conjunctions):
         '0 < "salt and pepper" <= 37'
         """
         names = None if features is None else distinct_names(features)
-        conditions, remarks = read_texts(texts, names)
-        return cls.from_conditions(conditions, names)._with(remarks=remarks)._labelled(texts)
+        read, conditions, empty = cache(RuleReader(names)), list[list[Triple]](), 0
+        for row, item in enumerate(to_items(texts, "Rules, one text per row,")):
+            given = item if isinstance(item, list | tuple) else [item]
+            pieces = [piece for piece in given if not isinstance(piece, str) or piece.strip()]
+            try:
+                conditions.append([triple for piece in pieces for triple in read(piece)])
+            except BadInput as problem:
+                raise type(problem)(f"Rules, row {row}: {problem}") from None
+            empty += not pieces
+        told = f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"
+        rules = cls.from_conditions(conditions, names)._with(remarks=(told,) if empty else ())
+        return rules._labelled(texts)
 
     from_tree = Removed(
         "fs.explainers.TreePath(tree).explain(X) gives the paths of a tree, with the names it was fitted with"

@@ -113,9 +113,9 @@ class KeyColumns:
         """Explanations from their values; a missing one reads None."""
         columns = [read_column(column, as_json) for column, as_json in zip(values, self.json, strict=True)]
         if not self.record:
-            return Plain.__new__(Plain)._with(values=to_objects(columns[0]))
+            return Plain._of(values=to_objects(columns[0]))
         rows = to_objects(list(zip(*columns, strict=True)))
-        return Records.__new__(Records)._with(values=rows, names=self.names)
+        return Records._of(values=rows, names=self.names)
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ class Numbered:
             return self.explanations.take(values[0].to_numpy())
         held = self.explanations.folded if isinstance(self.explanations, Reasons) else self.explanations.values  # type: ignore[attr-defined]
         items = [None if number is None else held[number] for number in values[0].to_pylist()]
-        return Plain.__new__(Plain)._with(values=to_objects(items))
+        return Plain._of(values=to_objects(items))
 
 
 Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | CodeColumns | RuleColumn | ReasonColumn
