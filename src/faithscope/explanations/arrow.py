@@ -103,13 +103,13 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
                 f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope."
             )
         held = _FORMS[kind].read(_validated(table, settings["columns"]), settings)
-        known = {name: settings[name] for name in kind._settings if settings.get(name) is not None}
-        held |= {name: _READ[name](value) for name, value in known.items() if name in _READ}
-        held |= {name: tuple(it) if isinstance(it, list) else it for name, it in known.items() if name not in _READ}
-        if held.get("tokenizer") == "own" and tokenizer is None:
-            raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
+        for name in kind._settings:
+            if settings.get(name) is not None:
+                held[name] = _READ.get(name, _tupled)(settings[name])
         if "tokenizer" in held:
-            held["tokenizer"] = tokenizer or TOKENIZERS[held["tokenizer"]]
+            held["tokenizer"] = tokenizer or TOKENIZERS.get(held["tokenizer"])
+            if held["tokenizer"] is None:
+                raise BadInput("These highlights have their own tokenizer, which no table can store: pass tokenizer=.")
         shape = held.get("shape")
         if shape is not None and prod(shape) != held["values"].shape[1]:
             raise ValueError(f"maps of shape {shape} do not have {held['values'].shape[1]} values")
@@ -188,6 +188,10 @@ def _write_metric(metric: Any) -> Any:
 
 def _read_metric(written: Any) -> Any:
     return Gower(tuple(written["gower"])) if isinstance(written, dict) else written
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 # From an attribute to JSON, and from JSON to what it was, if that is not the same.

@@ -108,16 +108,17 @@ class Highlights(Conjunctions):
 
     def _read(self, X: Any) -> tuple[Any, Mapping[str, int] | None]:
         """Documents as they are, and None; or, if words were counted, a sparse matrix and the column of each word."""
-        vocabulary = self.vocabulary
         if is_frame(X):
-            names, columns = frame_columns(X)
-            if len(columns) > 1 and not all(column.dtype.kind in "biuf" for column in columns):
-                raise BadInput("Documents came as a table of several columns: pass the one that holds the texts.")
-            vocabulary = to_vocabulary(names) if len(columns) > 1 else vocabulary
-            X = columns[0] if len(columns) == 1 else np.column_stack(columns)
+            columns = frame_columns(X)[1]
+            if len(columns) != 1:
+                raise BadInput(
+                    "Documents came as a table of several columns: pass the one that holds the texts, or counts of "
+                    "words as a matrix, with vocabulary=."
+                )
+            X = columns[0]
         if not hasattr(X, "tocsr") and not (isinstance(X, np.ndarray) and X.ndim == 2):
             return to_vector(X, "Documents"), None
-        if vocabulary is None:
+        if self.vocabulary is None:
             raise BadInput(
                 "Documents came as a bag-of-words matrix: say which word each column counts, with vocabulary=."
             )
@@ -127,7 +128,7 @@ class Highlights(Conjunctions):
         matrix.eliminate_zeros()
         if not np.isfinite(matrix.data).all():
             raise BadInput("Documents came as a bag-of-words matrix that holds NaN or infinity: fill it with counts.")
-        return matrix, vocabulary
+        return matrix, self.vocabulary
 
     def _tokens(self, row: int, document: Any) -> list[Any]:
         """The words of a document, which is a text or a list of them."""

@@ -120,14 +120,13 @@ class Importances(Explanations):
         if not isinstance(other, Importances) or self._form() != other._form():
             super().check_comparable(other)
             return
-        pairs = zip(self.names or (), other.names or (), strict=False)
-        odd: Any = next((pair for pair in pairs if pair[0] != pair[1]), None)
-        axes = [[length for length in each.shape or () if length > 1] for each in (self, other)]  # one entry is no axis
-        if self.shape is not None and other.shape is not None and axes[0] != axes[1]:
-            odd = self.shape, other.shape
-        if odd is not None:
+        odd = [pair for pair in zip(self.names or (), other.names or (), strict=False) if pair[0] != pair[1]]
+        shapes: Any = (self.shape, other.shape)
+        axes = [[length for length in shape or () if length > 1] for shape in shapes]  # one entry is no axis
+        if odd or (None not in shapes and axes[0] != axes[1]):
+            first, second = (odd or [shapes])[0]
             raise Incompatible(
-                f"These importances are of different features, {odd[0]!r} in one and {odd[1]!r} in the other: give "
+                f"These importances are of different features, {first!r} in one and {second!r} in the other: give "
                 "both the same columns, fs.read(explanations, features=[...])."
             )
 
@@ -145,16 +144,11 @@ class Importances(Explanations):
         )
 
     def _aligned(self, other: Any) -> tuple[Self, Any]:
-        return super()._aligned(self._with_my_order(other))
-
-    def _with_my_order(self, other: Any) -> Any:
-        """The other importances with their features in this order, if both name the same ones; else as they are."""
-        theirs = getattr(other, "names", None)
-        if not theirs or type(self) is not type(other) or self.names == theirs:
-            return other
-        if len(set(theirs)) < len(theirs) or sorted(self.names or ()) != sorted(theirs):
-            return other
-        return other._reordered(np.array([theirs.index(name) for name in self.names or ()]))._with(names=self.names)
+        mine, theirs = self.names or (), getattr(other, "names", None) or ()
+        distinct = len(set(theirs)) == len(theirs)
+        if type(self) is type(other) and mine != theirs and distinct and sorted(mine) == sorted(theirs):
+            other = other._reordered(np.array(list(map(theirs.index, mine))))._with(names=mine)
+        return super()._aligned(other)
 
     def _reordered(self, places: Ints) -> Self:
         return self._with(values=self.values[:, places])
