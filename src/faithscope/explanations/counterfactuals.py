@@ -54,6 +54,7 @@ class Counterfactuals(Explanations):
 
     _per_row: ClassVar[tuple[str, ...]] = ("points", "originals")
     _settings = ("names", "metric", "dates")
+    _alike = (("metric", "metrics (Gower's must be the same fitted object)"),)
 
     def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
         new, columns, dates = to_cells(points, "Counterfactuals")
@@ -78,14 +79,6 @@ class Counterfactuals(Explanations):
             dates=tuple(map(max, dates, own_dates)),
             index=index_of(points) if index_of(originals) is None else index_of(originals),
         )
-
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        if self.metric != getattr(other, "metric", None):
-            raise Incompatible(
-                "These explanations measure distance differently, so their balls cannot be compared: pass the same "
-                "metric= for both; Gower's must be the same fitted object."
-            )
 
     @property
     def feature_names(self) -> Names:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations.base import Explanations, members, readable
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import members, readable
 from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, as_they_come, number_conjunctions
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Bools, Ints
@@ -41,6 +41,7 @@ class Highlights(Conjunctions):
     vocabulary: Mapping[str, int] | None = None
 
     _settings = ("vocabulary", "tokenizer")
+    _alike = (("_reading", "tokenizers or vocabularies"),)
 
     def __init__(
         self,
@@ -58,13 +59,10 @@ class Highlights(Conjunctions):
     def kind(self) -> str:
         return "highlighted words"
 
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        assert isinstance(other, Highlights)
-        if self.vocabulary != other.vocabulary or (self.vocabulary is None and self.tokenizer != other.tokenizer):
-            raise Incompatible(
-                "These highlights read documents differently: pass the same tokenizer and the same vocabulary for both."
-            )
+    @property
+    def _reading(self) -> Any:
+        """How documents become words."""
+        return self.tokenizer if self.vocabulary is None else self.vocabulary
 
     def describe(self, row: int) -> str:
         return visible(", ".join(map(str, self.conjunction(row)))) or "nothing highlighted (applies everywhere)"

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible
+from faithscope.errors import BadInput
 from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.base import Explanations, readable, shorten
 from faithscope.explanations.forms import NAMED, NO_CODE, ORDERED_CODES, SIGNS, are_codes, names_all, signs, top_signs
@@ -82,6 +82,7 @@ class Importances(Explanations):
 
     _per_row = ("values",)
     _settings = ("names", "form", "left", "error", "shape", "doubt", "label")
+    _alike = (("names", "features"), ("_axes", "shapes"))
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
         given = values
@@ -116,21 +117,12 @@ class Importances(Explanations):
         size = f"up to {self.error:.2g}" if isfinite(self.error) else "that too few draws leave unknown"
         return (*self.remarks, f"importances are sampled, with standard errors {size}")
 
-    def check_comparable(self, other: Explanations) -> None:
-        if not isinstance(other, Importances) or self._form() != other._form():
-            super().check_comparable(other)
-            return
-        odd = [pair for pair in zip(self.names or (), other.names or (), strict=False) if pair[0] != pair[1]]
-        shapes: Any = (self.shape, other.shape)
-        axes = [[length for length in shape or () if length > 1] for shape in shapes]  # one entry is no axis
-        if odd or (None not in shapes and axes[0] != axes[1]):
-            first, second = (odd or [shapes])[0]
-            raise Incompatible(
-                f"These importances are of different features, {first!r} in one and {second!r} in the other: give "
-                "both the same columns, fs.read(explanations, features=[...])."
-            )
+    @property
+    def _axes(self) -> tuple[int, ...] | None:
+        """The axes of a map; one entry is none."""
+        return None if self.shape is None else tuple(length for length in self.shape if length > 1)
 
-    def _form(self) -> tuple[Any, ...]:
+    def _form(self) -> Any:
         return type(self), self.values.shape[1], self.form, self.left
 
     def join(self, other: Self) -> Self:
@@ -144,11 +136,15 @@ class Importances(Explanations):
         )
 
     def _aligned(self, other: Any) -> tuple[Self, Any]:
+        return super()._aligned(self._with_my_order(other))
+
+    def _with_my_order(self, other: Any) -> Any:
+        """The other importances with their features in this order, if both name the same ones; else as they are."""
         mine, theirs = self.names or (), getattr(other, "names", None) or ()
-        distinct = len(set(theirs)) == len(theirs)
-        if type(self) is type(other) and mine != theirs and distinct and sorted(mine) == sorted(theirs):
-            other = other._reordered(np.array(list(map(theirs.index, mine))))._with(names=mine)
-        return super()._aligned(other)
+        same = type(self) is type(other) and len(set(theirs)) == len(theirs) and sorted(mine) == sorted(theirs)
+        if mine == theirs or not same:
+            return other
+        return other._reordered(np.array(list(map(theirs.index, mine))))._with(names=mine)
 
     def _reordered(self, places: Ints) -> Self:
         return self._with(values=self.values[:, places])

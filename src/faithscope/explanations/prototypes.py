@@ -5,8 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.base import Explanations, members, several
+from faithscope.errors import BadInput
+from faithscope.explanations.base import members, several
 from faithscope.explanations.conditions.conjunctions import Conjunction, Shared, number_conjunctions
 from faithscope.explanations.distances.points import Points
 from faithscope.inputs.alignment import index_of
@@ -43,6 +43,7 @@ class Prototypes(Shared):
     points: Points | None = None
 
     _settings = ("points",)
+    _alike = (("points", "points or metrics"),)
 
     def __init__(self, indices: Any, points: Any = None, metric: Any = "euclidean") -> None:
         distinct, codes = _distinct_sets(indices)
@@ -57,16 +58,6 @@ class Prototypes(Shared):
 
     def describe(self, row: int) -> str:
         return "{" + ", ".join(map(str, self.conjunction(row))) + "}"
-
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        points = getattr(other, "points", None)
-        if self.points is None or points is None:
-            return
-        if self.points.metric != points.metric or not np.array_equal(self.points.rows, points.rows):
-            raise Incompatible(
-                "These prototypes have different points or metrics: pass the same points and the same metric for both."
-            )
 
     def join(self, other: Self) -> Self:
         points = self.points if self.points is not None else other.points

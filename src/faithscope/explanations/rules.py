@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible, Removed
-from faithscope.explanations.base import Explanations, shorten
+from faithscope.errors import BadInput, Removed
+from faithscope.explanations.base import shorten
 from faithscope.explanations.conditions.condition import (
     NOTHING,
     Condition,
@@ -66,6 +66,7 @@ class Rules(Conjunctions):
     claimed: Array | None = None
 
     _settings = ("features", "tree", "positional", "categories")
+    _alike = (("features", "features"),)
 
     @classmethod
     def from_conditions(
@@ -162,16 +163,6 @@ class Rules(Conjunctions):
     def partitions(self) -> bool:
         """Whether these are paths of one tree, so that every row is covered by exactly one of them."""
         return self.tree is not None
-
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        theirs = getattr(other, "features", self.features)
-        if self.features != theirs:
-            first, second = next(pair for pair in zip(self.features, theirs, strict=True) if pair[0] != pair[1])
-            raise Incompatible(
-                f"These are rules over different features: {first!r} in one and {second!r} in the other. Pass the same "
-                "features= for both."
-            )
 
     def join(self, other: Self) -> Self:
         both = super().join(other)

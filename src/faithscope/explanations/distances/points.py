@@ -101,6 +101,9 @@ class Points:
         cells, names, _ = to_cells(rows, "Points")
         return cls(cells, to_metric(metric, cells, declared_categories(rows)), names)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Points) and self.metric == other.metric and np.array_equal(self.rows, other.rows)
+
     @cached_property
     def read(self) -> Read:
         """These points as the metric compares them."""
@@ -117,7 +120,7 @@ class Points:
     def complete(self, X: Any) -> Bools:
         """Which rows have a distance to these points: those that miss no number."""
         rows = self.sample(X)[0]
-        return np.ones(len(rows), bool) if isinstance(self.metric, Gower) else ~np.isnan(rows).any(axis=1)
+        return np.ones(len(rows), bool) if isinstance(self.metric, Gower) else np.asarray(~np.isnan(rows).any(axis=1))
 
     def to(self, others: Array) -> Floats:
         """The distance of point i to row i of the others."""
