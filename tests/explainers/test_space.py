@@ -112,11 +112,12 @@ def test_values_that_are_missing_for_the_first_time_are_no_other_value():
     assert again["age"].isna().tolist() == [True, False]
 
 
-def test_dates_are_whole_numbers_of_the_coarsest_unit():
-    frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-01", "2024-01-03"])})
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_dates_are_whole_numbers_of_the_coarsest_unit(unit):
+    frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-01", "2024-01-03"]).as_unit(unit)})
     table = Space.learn(frame)
     assert table.encode(frame).ravel().tolist() == [19723, 19725]
-    later = pd.DataFrame({"day": pd.to_datetime(["2024-01-01T06:00:00.000001"])})
+    later = pd.DataFrame({"day": pd.to_datetime(["2024-01-01T06:00:00.000001"]).as_unit(unit)})
     pd.testing.assert_frame_equal(table.decode(table.encode(later)), later)
     assert str(table.scales[0].readable(19725.0)) == "2024-01-03"
 

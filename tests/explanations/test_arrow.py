@@ -189,3 +189,27 @@ def test_equal_decimals_are_equal_in_a_table_however_they_were_written():
     column = written["explanation"].combine_chunks()
     assert column.dictionary_encode().indices.to_pylist() == [0, 0, 0, 1, 2, 2, 3]
     assert from_arrow(written).group()[0].tolist() == [0, 0, 0, 1, 2, 2, 3]
+
+
+class Largest(fs.TopFeatures):
+    """The same under another name."""
+
+
+def test_what_is_left_of_importances_is_declared_not_read_off_a_name():
+    stranger = type("TopFeatures", (fs.Floor,), {})  # of this name, and no such discretizer
+    assert stranger(1)(IMPORTANCES).describe(0) == fs.Floor(1)(IMPORTANCES).describe(0) != "a b, quote"
+    mine, theirs = Largest(2)(IMPORTANCES), fs.TopFeatures(2)(IMPORTANCES)
+    assert mine.describe(0) == theirs.describe(0) == 'a b, quote"'
+    four = fs.Importances([[4.0, 3.0, 2.0, 1.0]])
+    assert from_arrow(to_arrow(Largest(4)(four))).named()[0].tolist() == [[1, 1, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    "discretizer", [fs.Sign(), fs.SignOfTop(2), fs.TopFeatures(2), fs.ReasonCodes(2, ordered=True)]
+)
+def test_files_without_a_word_on_what_is_left_of_importances_are_read_by_their_discretizer(discretizer):
+    coarse = (fs.Floor(1) | discretizer)(IMPORTANCES)
+    table = to_arrow(coarse)
+    metadata = {name: value for name, value in read_settings(table).items() if name != "left"}
+    older = from_arrow(table.replace_schema_metadata({b"faithscope": json.dumps(metadata).encode()}))
+    assert older.left == coarse.left == discretizer.leaves

@@ -63,7 +63,7 @@ def test_they_are_joined_if_they_are_of_the_same_concepts():
     assert concepts.describe(0) == "stripes, mane"
     assert len(concepts.join(concepts)) == 4
     refused(Incompatible, "concepts, of 1, so no two can be equal", concepts.join, fs.Concepts([[1]], ["stripes"]))
-    refused(Incompatible, "read documents differently", concepts.join, fs.Concepts([[1, 0, 0]], NAMES[::-1]))
+    refused(Incompatible, "different tokenizers or vocabularies", concepts.join, fs.Concepts([[1, 0, 0]], NAMES[::-1]))
 
 
 @pytest.mark.parametrize(

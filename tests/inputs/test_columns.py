@@ -24,7 +24,8 @@ CELLS = {"age": [37.0, None, 41.0], "job": ["clerk", "cook", None], "day": DAYS,
 def tables():
     whole = pd.DataFrame({**CELLS, "big": pd.array(CELLS["big"], "Int64")})
     frame = pl.DataFrame(CELLS)
-    return [whole, frame, frame.to_arrow(), np.array(list(zip(*CELLS.values(), strict=True)), object)]
+    fine = whole.assign(day=whole["day"].astype("datetime64[ns]"))
+    return [whole, fine, frame, frame.to_arrow(), np.array(list(zip(*CELLS.values(), strict=True)), object)]
 
 
 @pytest.mark.parametrize("place", range(4))

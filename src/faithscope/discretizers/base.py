@@ -29,6 +29,8 @@ class Discretizer(ABC):
         Whether it orders features, or adds up those of a row, which engines leave to NumPy.
     learns : bool
         Whether it learns from other rows than are measured, `_learned_from`.
+    leaves : str
+        What it leaves of importances, in words of `explanations.forms`; empty if they stay numbers with sizes.
     """
 
     reads_rows: bool = False
@@ -37,6 +39,7 @@ class Discretizer(ABC):
     asks_labels: bool = False
     orders_features: bool = False
     learns: bool = False
+    leaves: str = ""
     seed: int = 0  # of the halves, if it learns
     subject: str = "the explainer whose explanations read x"  # what is bounded if it reads rows
 

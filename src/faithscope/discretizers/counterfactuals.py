@@ -12,7 +12,7 @@ from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.points import cell_text
-from faithscope.explanations.forms import signs
+from faithscope.explanations.forms import CHANGED, NAMED_SIGNS, signs
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Records
 from faithscope.inputs.array_types import Array
@@ -75,9 +75,11 @@ class DeltaSign(_OfCounterfactuals):
     [[1, -1]]
     """
 
+    leaves = NAMED_SIGNS
+
     def _coarser(self, given: Counterfactuals) -> Importances:
         columns = [_direction(new, old) for new, old in zip(given.points.T, given.originals.T, strict=True)]
-        return Importances.made(np.column_stack(columns), given.names, repr(self))
+        return Importances.made(np.column_stack(columns), given.names, repr(self), left=self.leaves)
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,11 @@ class Modified(_OfCounterfactuals):
     [[1, 0]]
     """
 
+    leaves = CHANGED
+
     def _coarser(self, given: Counterfactuals) -> Importances:
-        return Importances.made((given.points != given.originals).astype(np.int8), given.names, repr(self))
+        changed = (given.points != given.originals).astype(np.int8)
+        return Importances.made(changed, given.names, repr(self), left=self.leaves)
 
 
 def _is_number(column: Array) -> bool:

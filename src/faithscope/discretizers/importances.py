@@ -10,7 +10,7 @@ from faithscope.discretizers.base import Discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.forms import in_blocks, signs, top_signs
+from faithscope.explanations.forms import NAMED, NAMED_SIGNS, SIGNS, in_blocks, signs, top_signs
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import check_whole
@@ -64,7 +64,7 @@ class OfImportances(Discretizer):
         form = f"{importances.form} | {self!r}" if importances.form else repr(self)
         shape = importances.shape if values.shape == importances.values.shape else None
         kept = {name: getattr(importances, name) for name in ("error", "remarks", "label", "index")}
-        return self.kind.made(values, importances.names, form, shape=shape, **kept)
+        return self.kind.made(values, importances.names, form, shape=shape, left=self.leaves, **kept)
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,8 @@ class Sign(OfImportances):
     [[1, 0, -1]]
     """
 
+    leaves = SIGNS
+
     def _values(self, importances: Importances) -> Array:
         return signs(importances.values)
 
@@ -171,6 +173,7 @@ class Top(OfImportances):
     k: int
 
     orders_features = True
+    leaves = NAMED
 
     def __post_init__(self) -> None:
         check_whole(self.k, f"k of {type(self).__name__}, the number that it keeps,")
@@ -197,6 +200,8 @@ class SignOfTop(Top):
     >>> SignOfTop(1)(Importances([[0.2, -0.3], [0.4, 0.4]])).values.tolist()
     [[0, -1], [1, 0]]
     """
+
+    leaves = NAMED_SIGNS
 
     def _values(self, importances: Importances) -> Array:
         return top_signs(importances.values, self.k)

@@ -11,7 +11,7 @@ import numpy as np
 from faithscope.discretizers.importances import OfImportances
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.forms import CODES, MARKS, in_blocks, last_step
+from faithscope.explanations.forms import CODES, NAMED_SIGNS, ORDERED_CODES, SIGNS, in_blocks
 from faithscope.explanations.importances import OWN_CLASSES, Importances
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.checks import check_flag, check_whole
@@ -68,10 +68,10 @@ class ReasonCodes(OfImportances):
                 f"{against!r}."
             )
         self._fill(k=k, against=against, ordered=check_flag(self.ordered, "ordered"))
+        self._fill(leaves=ORDERED_CODES if self.ordered else CODES)
 
     def __repr__(self) -> str:
-        # A bar would part the discretizers of a chain.
-        label = "" if self.against is None else f", against={self.against!r}".replace("|", r"\x7c")
+        label = "" if self.against is None else f", against={self.against!r}"
         return f"ReasonCodes(k={self.k}{label}{', ordered=True' if self.ordered else ''})"
 
     def __call__(self, explanations: Explanations) -> Importances:
@@ -139,10 +139,10 @@ class ReasonCodes(OfImportances):
 
     def _refuse(self, importances: Importances) -> None:
         """Raise if importances cannot be numbers of the favorable label."""
-        if last_step(importances.form).startswith((*MARKS, CODES)):
+        if importances.left not in ("", SIGNS, NAMED_SIGNS):
             raise BadInput(
-                f"{self!r} reads signed importances, and {last_step(importances.form)} left only which features they "
-                "are: discretize once, from the importances themselves."
+                f"{self!r} reads signed importances, and {importances.form} left only which features they are: "
+                "discretize once, from the importances themselves."
             )
         of_several = importances.names and all(_OF_CLASS.search(name) for name in importances.names)
         if of_several or OWN_CLASSES in importances.remarks:

@@ -180,7 +180,7 @@ def local(
     if not says_where(sample.explanations, relation):
         return consistency
     if isinstance(relation, Alike):
-        known, here = (sample, explanation) if names_all(getattr(explanation, "form", "")) else (given, explained)
+        known, here = (sample, explanation) if names_all(getattr(explanation, "left", "")) else (given, explained)
         relation = replace(relation, X_train=X if relation.X_train is None else relation.X_train)
         explanation = relation.about(here, row)
         sample, relation = known._scoped_by(relation)

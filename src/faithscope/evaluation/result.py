@@ -436,11 +436,11 @@ def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sam
     """
     raw, relation = sample.explanations, options.relation
     plain = isinstance(raw, Importances) and raw.shape is None and not isinstance(raw, Rankings)
-    if relation is None and plain and not are_codes(getattr(coarse.explanations, "form", "")):
+    if relation is None and plain and not are_codes(getattr(coarse.explanations, "left", "")):
         relation = Alike()  # of a map, single pixels would be named
     if not isinstance(relation, Alike):
         return None, options
-    kept = coarse if names_all(getattr(coarse.explanations, "form", "")) or coarse.n < sample.n else sample
+    kept = coarse if names_all(getattr(coarse.explanations, "left", "")) or coarse.n < sample.n else sample
     try:
         rules, _ = kept._scoped_by(relation)
         if options.relation is None and kept.explanations.named()[0].all():  # type: ignore[attr-defined]

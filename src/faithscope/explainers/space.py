@@ -339,14 +339,18 @@ class Dates:
         return np.where(missing, np.nan, values), self
 
     def decode(self, values: Floats) -> Array:
-        """Dates of the column's own type, rounded to its precision; of Python objects in their time zone."""
-        many = UNITS[self.unit] // UNITS[np.datetime_data(self.dtype)[0]]
+        """Dates of the column's own type, rounded to its precision; of Python objects in their time zone.
+
+        To microseconds if the unit is coarser, since a fraction of a day holds no nanoseconds.
+        """
+        own = UNITS[np.datetime_data(self.dtype)[0]]
+        least = max(own, UNITS["us"]) if UNITS[self.unit] > UNITS["us"] else own
+        many = UNITS[self.unit] // least
         missing, example = np.isnan(values), self.example
         present = np.where(missing, 0.0, values)
         whole = np.floor(present)
-        dates: Array = (whole.astype(np.int64) * many + np.rint((present - whole) * many).astype(np.int64)).astype(
-            self.dtype
-        )
+        parts = whole.astype(np.int64) * many + np.rint((present - whole) * many).astype(np.int64)
+        dates: Array = (parts * (least // own)).astype(self.dtype)
         dates[missing] = np.datetime64("NaT")
         if example is None:
             return dates

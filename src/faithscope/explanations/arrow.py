@@ -23,6 +23,7 @@ from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.distances.points import Points
+from faithscope.explanations.forms import stored_left
 from faithscope.explanations.highlights import Highlights, to_vocabulary
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
@@ -102,13 +103,13 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
                 f"These explanations ({settings['kind']}) were written by a newer version: upgrade faithscope."
             )
         held = _FORMS[kind].read(_validated(table, settings["columns"]), settings)
-        known = {name: settings[name] for name in kind._settings if settings.get(name) is not None}
-        held |= {name: _READ[name](value) for name, value in known.items() if name in _READ}
-        held |= {name: tuple(it) if isinstance(it, list) else it for name, it in known.items() if name not in _READ}
-        if held.get("tokenizer") == "own" and tokenizer is None:
-            raise BadInput("These highlights have their own tokenizer, which a table cannot store: pass tokenizer=.")
+        for name in kind._settings:
+            if settings.get(name) is not None:
+                held[name] = _READ.get(name, _tupled)(settings[name])
         if "tokenizer" in held:
-            held["tokenizer"] = tokenizer or TOKENIZERS[held["tokenizer"]]
+            held["tokenizer"] = tokenizer or TOKENIZERS.get(held["tokenizer"])
+            if held["tokenizer"] is None:
+                raise BadInput("These highlights have their own tokenizer, which no table can store: pass tokenizer=.")
         shape = held.get("shape")
         if shape is not None and prod(shape) != held["values"].shape[1]:
             raise ValueError(f"maps of shape {shape} do not have {held['values'].shape[1]} values")
@@ -117,8 +118,8 @@ def from_arrow(table: Any, *, tokenizer: Callable[[str], Iterable[str]] | None =
             columns = _validated(table, [f"claimed_{name}" for name in names]).values()
             held["claimed"] = claims({name: column.to_numpy() for name, column in zip(names, columns, strict=True)})
         remarks, claim = tuple(map(str, settings.get("remarks", ()))), str(settings.get("claim", ""))
-        empty: Explanations = object.__new__(kind)
-        return empty._with(**held, remarks=remarks, claim=claim)
+        made: Explanations = kind._of(**held, remarks=remarks, claim=claim)
+        return made
 
 
 def _validated(table: Any, names: Sequence[str]) -> Columns:
@@ -189,6 +190,10 @@ def _read_metric(written: Any) -> Any:
     return Gower(tuple(written["gower"])) if isinstance(written, dict) else written
 
 
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
 # From an attribute to JSON, and from JSON to what it was, if that is not the same.
 _WRITE: dict[str, Callable[[Any], Any]] = {
     "metric": _write_metric,
@@ -242,7 +247,7 @@ def _read_matrix(columns: Columns, settings: Settings) -> Array:
 
 
 def _read_values(columns: Columns, settings: Settings) -> dict[str, Any]:
-    return {"values": _read_matrix(columns, settings)}
+    return {"values": _read_matrix(columns, settings), "left": stored_left(settings)}
 
 
 def _write_plain(given: Plain) -> tuple[Columns, Settings]:

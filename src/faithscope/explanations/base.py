@@ -23,7 +23,8 @@ class Explanations(ABC):
 
     A kind says how one explanation reads (`describe`), and what it is made of; the rest follows. `_per_row` names the
     attributes that hold one entry per row, `_compared` those of them by which explanations are equal, if these are not
-    the first alone, and `_settings` those that all rows share and that a table keeps.
+    the first alone, `_settings` those that all rows share and that a table keeps, and `_alike` in words what must not
+    differ between explanations that are compared, if both know it.
 
     Attributes
     ----------
@@ -52,6 +53,7 @@ class Explanations(ABC):
     _per_row: ClassVar[tuple[str, ...]]
     _compared: ClassVar[tuple[str, ...]] = ()
     _settings: ClassVar[tuple[str, ...]] = ()
+    _alike: ClassVar[tuple[tuple[str, str], ...]] = ()
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -137,12 +139,22 @@ class Explanations(ABC):
         return self, other
 
     def check_comparable(self, other: "Explanations") -> None:
-        """Raise if the other explanations can never equal these, being of another kind."""
-        if self.kind != other.kind:
+        """Raise if the other explanations can never equal these: of another kind, or of other settings."""
+        if self._form() != other._form():
             raise Incompatible(
                 f"These explanations are {self.kind}, the others are {other.kind}, so no two can be equal. "
                 "Use one explainer and one discretizer for both."
             )
+        for name, words in self._alike:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine is not None and theirs is not None and mine != theirs:
+                pairs = zip(mine, theirs, strict=False) if isinstance(mine, tuple) else ()
+                told = next((f", {a!r} in one and {b!r} in the other" for a, b in pairs if a != b), "")
+                raise Incompatible(f"These explanations have different {words}{told}: pass the same for both.")
+
+    def _form(self) -> Any:
+        """What must be equal if explanations are to be compared."""
+        return self.kind
 
     def _need_rows(self, rows: int) -> None:
         """Raise if a copy of so many rows of these explanations does not fit in memory."""
@@ -153,6 +165,11 @@ class Explanations(ABC):
         """These explanations with the row labels of a table, if it has any."""
         index = index_of(table)
         return self if index is None else self._with(index=index)
+
+    @classmethod
+    def _of(cls, **attributes: Any) -> Self:
+        """Explanations of what they are made of, checked before."""
+        return cls.__new__(cls)._with(**attributes)
 
     def _with(self, **changes: Any) -> Self:
         """A copy with some attributes replaced, not checked again."""

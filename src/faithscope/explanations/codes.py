@@ -53,13 +53,24 @@ class Codes(Plain):
     def __init__(self, codes: Any, separator: str | None = None) -> None:
         if separator is not None and (not isinstance(separator, str) or not separator.strip(_BLANKS)):
             raise WrongType(f"separator is the text between two codes, such as ';'; got {separator!r}.")
-        self._fill(values=to_objects(_sets(codes, separator)), index=index_of(codes))
+        columns = frame_columns(codes)[1] if is_frame(codes) else [to_vector(codes, "Codes")]
+        if columns and columns[0].ndim > 2:
+            raise WrongType(f"Codes are one set per row, an array of (n, k) at most; got shape {columns[0].shape}.")
+        columns = [*columns[0].T] if len(columns) == 1 and columns[0].ndim == 2 else columns
+        if len(columns) != 1:
+            _refuse_marks(columns)
+            separator = None
+        elif separator is None:
+            texts = [text for text in columns[0] if isinstance(text, str)]
+            separator = next((mark for mark in SEPARATORS if any(mark in text for text in texts)), None)
+        rows = enumerate(zip(*columns, strict=True))
+        self._fill(values=to_objects([_set(f"row {row}", cells, separator) for row, cells in rows]))
+        self._fill(index=index_of(codes))
 
     @classmethod
     def of_cells(cls, rows: Iterable[Iterable[Any]], separator: str | None) -> "Codes":
-        """Codes of rows of cells, each of which is a code, a list of them, or a text in which a mark separates them."""
-        cells = ([code for cell in row for code in _parts(cell, separator)] for row in rows)
-        return cls.__new__(cls)._with(values=to_objects([_sorted("the log", row) for row in cells]))
+        """Codes of rows of a log's cells, each of which is a code, a list of them, or a text of joined ones."""
+        return cls._of(values=to_objects([_set("the log", cells, separator) for cells in rows]))
 
     @property
     def kind(self) -> str:
@@ -72,22 +83,6 @@ class Codes(Plain):
         return visible(", ".join(self.values[row])) or "no code"
 
 
-def _sets(codes: Any, separator: str | None) -> list[tuple[str, ...]]:
-    """The codes of each row, sorted."""
-    columns = frame_columns(codes)[1] if is_frame(codes) else [to_vector(codes, "Codes")]
-    if len(columns) == 1:
-        rows = columns[0]
-        if rows.ndim > 2:
-            raise WrongType(f"Codes are one set per row, an array of (n, k) at most; got shape {rows.shape}.")
-        if rows.ndim == 1:
-            texts = [text for text in rows if isinstance(text, str)]
-            separator = separator or next((mark for mark in SEPARATORS if any(mark in text for text in texts)), None)
-            return [_sorted(f"row {row}", _parts(item, separator)) for row, item in enumerate(rows)]
-        columns = list(rows.T)
-    _refuse_marks(columns)
-    return [_sorted(f"row {row}", cells) for row, cells in enumerate(zip(*columns, strict=True))]
-
-
 def _refuse_marks(columns: Sequence[Array]) -> None:
     """Raise if all cells of several columns are 0 or 1: these mark who has a code, and are none."""
     cells = [cell for column in columns for cell in column.tolist() if not is_missing(cell)]
@@ -95,15 +90,13 @@ def _refuse_marks(columns: Sequence[Array]) -> None:
         raise BadInput(LOOK_LIKE_MARKS)
 
 
-def _parts(item: Any, separator: str | None) -> Iterable[Any]:
-    if isinstance(item, str):
-        return item.split(separator) if separator else (item,)
-    listed = members(item)
-    return (item,) if listed is None else listed
-
-
-def _sorted(holder: str, cells: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(sorted({code for cell in cells if (code := _code(holder, cell))}))
+def _set(holder: str, cells: Iterable[Any], separator: str | None) -> tuple[str, ...]:
+    """The codes in a row's cells, sorted: each cell is a code, a list of them, or a text of joined ones."""
+    parts: list[Any] = []
+    for cell in cells:
+        split = cell.split(separator) if isinstance(cell, str) and separator else members(cell)
+        parts += [cell] if split is None else split
+    return tuple(sorted({code for part in parts if (code := _code(holder, part))}))
 
 
 def _code(holder: str, cell: Any) -> str:

@@ -54,6 +54,7 @@ class Counterfactuals(Explanations):
 
     _per_row: ClassVar[tuple[str, ...]] = ("points", "originals")
     _settings = ("names", "metric", "dates")
+    _alike = (("metric", "metrics (Gower's must be the same fitted object)"),)
 
     def __init__(self, points: Any, originals: Any, names: Sequence[str] | None = None, metric: Any = None) -> None:
         new, columns, dates = to_cells(points, "Counterfactuals")
@@ -79,14 +80,6 @@ class Counterfactuals(Explanations):
             index=index_of(points) if index_of(originals) is None else index_of(originals),
         )
 
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        if self.metric != getattr(other, "metric", None):
-            raise Incompatible(
-                "These explanations measure distance differently, so their balls cannot be compared: pass the same "
-                "metric= for both; Gower's must be the same fitted object."
-            )
-
     @property
     def feature_names(self) -> Names:
         """The features' names, or x0, x1, … if none were given."""
@@ -95,7 +88,7 @@ class Counterfactuals(Explanations):
     def balls(self) -> "Balls":
         """The scope of each explanation: the open ball around its row that reaches to its counterfactual."""
         radii = Points(self.originals, self.metric).to(self.points)
-        return Balls.__new__(Balls)._with(**vars(self), radii=radii)
+        return Balls._of(**vars(self), radii=radii)
 
     def item(self, row: int) -> Any:
         return self.points[row], self.originals[row]
@@ -140,4 +133,4 @@ class Balls(Counterfactuals):
         """``mask(start, stop)``: which rows of X lie inside balls start to stop."""
         centers = Points(self.originals, self.metric, self.names)
         rows = centers.sample(X)
-        return lambda start, stop: centers.take(slice(start, stop)).from_all(rows) < self.radii[start:stop, None]
+        return lambda start, stop: centers.from_some(slice(start, stop), rows) < self.radii[start:stop, None]

@@ -1,42 +1,49 @@
 """What is left of importances after discretizers: their form is these in turn, as ``Floor(decimals=1) | Sign()``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faithscope.inputs.array_types import Array
 
-SIGNS = ("Sign(", "SignOfTop(", "DeltaSign(")  # the last discretizers that leave signs, without sizes
-MARKS = ("TopFeatures(", "TopRegions(", "Modified(")  # those that leave only which features
-CODES = "ReasonCodes("  # that which leaves the features with the most negative importances, with or without their order
+# What the last discretizer left of importances, as it declares it (`Discretizer.leaves`); "" for numbers with sizes.
+SIGNS = "signs"  # of all features
+NAMED_SIGNS = "signs of the named"
+NAMED = "the named"  # without signs
+CHANGED = "the changed"  # likewise, of counterfactuals
+CODES = "reason codes"  # the features with the most negative importances
+ORDERED_CODES = "reason codes in order"  # numbered from 1
+_LEFT_BY = {
+    "Sign": SIGNS,
+    "SignOfTop": NAMED_SIGNS,
+    "DeltaSign": NAMED_SIGNS,
+    "TopFeatures": NAMED,
+    "TopRegions": NAMED,
+    "Modified": CHANGED,
+    "ReasonCodes": CODES,
+}
 NO_CODE = "no negative importance"
 _CELLS = 2**20  # values sorted at a time
 
 
-def last_step(form: str) -> str:
-    """The last discretizer of a form; empty if there is none."""
-    return form.rpartition(" | ")[2]
+def stored_left(settings: Mapping[str, Any]) -> str:
+    """What was left of importances that were stored; by the last discretizer of their form in files without a word."""
+    form = str(settings["form"])
+    step = form.rpartition(" | ")[2].partition("(")[0]
+    by_name = ORDERED_CODES if step == "ReasonCodes" and form.endswith("ordered=True)") else _LEFT_BY.get(step, "")
+    return str(settings.get("left", by_name))
 
 
-def are_codes(form: str) -> bool:
+def are_codes(left: str) -> bool:
     """Whether importances have become reason codes."""
-    return last_step(form).startswith(CODES)
+    return left in (CODES, ORDERED_CODES)
 
 
-def have_order(form: str) -> bool:
-    """Whether importances have become reason codes in order, numbered from 1."""
-    return are_codes(form) and form.endswith("ordered=True)")  # a label before it ends in a quotation mark or a digit
-
-
-def names_all(form: str) -> bool:
+def names_all(left: str) -> bool:
     """Whether all features that are not 0 are named, since a discretizer has kept only these."""
-    return last_step(form).startswith(("SignOfTop(", "DeltaSign(", *MARKS, CODES))
-
-
-def only_named(form: str) -> bool:
-    """Whether a description names features without their values."""
-    return last_step(form).startswith(("TopRegions(", "TopFeatures(", CODES))
+    return left not in ("", SIGNS)
 
 
 def in_blocks(values: Array) -> Iterator[slice]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible, WrongType
-from faithscope.explanations.base import Explanations, members, readable
+from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.base import members, readable
 from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, as_they_come, number_conjunctions
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Bools, Ints
@@ -41,6 +41,7 @@ class Highlights(Conjunctions):
     vocabulary: Mapping[str, int] | None = None
 
     _settings = ("vocabulary", "tokenizer")
+    _alike = (("_reading", "tokenizers or vocabularies"),)
 
     def __init__(
         self,
@@ -58,13 +59,10 @@ class Highlights(Conjunctions):
     def kind(self) -> str:
         return "highlighted words"
 
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        assert isinstance(other, Highlights)
-        if self.vocabulary != other.vocabulary or (self.vocabulary is None and self.tokenizer != other.tokenizer):
-            raise Incompatible(
-                "These highlights read documents differently: pass the same tokenizer and the same vocabulary for both."
-            )
+    @property
+    def _reading(self) -> Any:
+        """How documents become words."""
+        return self.tokenizer if self.vocabulary is None else self.vocabulary
 
     def describe(self, row: int) -> str:
         return visible(", ".join(map(str, self.conjunction(row)))) or "nothing highlighted (applies everywhere)"
@@ -108,16 +106,17 @@ class Highlights(Conjunctions):
 
     def _read(self, X: Any) -> tuple[Any, Mapping[str, int] | None]:
         """Documents as they are, and None; or, if words were counted, a sparse matrix and the column of each word."""
-        vocabulary = self.vocabulary
         if is_frame(X):
-            names, columns = frame_columns(X)
-            if len(columns) > 1 and not all(column.dtype.kind in "biuf" for column in columns):
-                raise BadInput("Documents came as a table of several columns: pass the one that holds the texts.")
-            vocabulary = to_vocabulary(names) if len(columns) > 1 else vocabulary
-            X = columns[0] if len(columns) == 1 else np.column_stack(columns)
+            columns = frame_columns(X)[1]
+            if len(columns) != 1:
+                raise BadInput(
+                    "Documents came as a table of several columns: pass the one that holds the texts, or counts of "
+                    "words as a matrix, with vocabulary=."
+                )
+            X = columns[0]
         if not hasattr(X, "tocsr") and not (isinstance(X, np.ndarray) and X.ndim == 2):
             return to_vector(X, "Documents"), None
-        if vocabulary is None:
+        if self.vocabulary is None:
             raise BadInput(
                 "Documents came as a bag-of-words matrix: say which word each column counts, with vocabulary=."
             )
@@ -127,7 +126,7 @@ class Highlights(Conjunctions):
         matrix.eliminate_zeros()
         if not np.isfinite(matrix.data).all():
             raise BadInput("Documents came as a bag-of-words matrix that holds NaN or infinity: fill it with counts.")
-        return matrix, vocabulary
+        return matrix, self.vocabulary
 
     def _tokens(self, row: int, document: Any) -> list[Any]:
         """The words of a document, which is a text or a list of them."""

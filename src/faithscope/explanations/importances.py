@@ -7,19 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible
+from faithscope.errors import BadInput
 from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.base import Explanations, readable, shorten
-from faithscope.explanations.forms import (
-    NO_CODE,
-    are_codes,
-    have_order,
-    last_step,
-    names_all,
-    only_named,
-    signs,
-    top_signs,
-)
+from faithscope.explanations.forms import NAMED, NO_CODE, ORDERED_CODES, SIGNS, are_codes, names_all, signs, top_signs
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array, Ints, Names
@@ -83,13 +74,15 @@ class Importances(Explanations):
     values: Array
     names: Names | None = None
     form: str = ""  # the discretizers that were applied; "" for none
+    left: str = ""  # what the last of them left, as it declares it
     error: float = 0.0
     shape: tuple[int, ...] | None = None
     doubt: str = ""
     label: str | None = None
 
     _per_row = ("values",)
-    _settings = ("names", "form", "error", "shape", "doubt", "label")
+    _settings = ("names", "form", "left", "error", "shape", "doubt", "label")
+    _alike = (("names", "features"), ("_axes", "shapes"))
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
         given = values
@@ -107,7 +100,7 @@ class Importances(Explanations):
     @classmethod
     def made(cls, values: Array, names: Names | None, form: str, **known: Any) -> Self:
         """Importances that a discretizer made; their values are known to be finite numbers, so they are not checked."""
-        return cls.__new__(cls)._with(values=values, names=names, form=form, **known)
+        return cls._of(values=values, names=names, form=form, **known)
 
     @property
     def kind(self) -> str:
@@ -124,23 +117,13 @@ class Importances(Explanations):
         size = f"up to {self.error:.2g}" if isfinite(self.error) else "that too few draws leave unknown"
         return (*self.remarks, f"importances are sampled, with standard errors {size}")
 
-    def check_comparable(self, other: Explanations) -> None:
-        if not isinstance(other, Importances) or self._form() != other._form():
-            super().check_comparable(other)
-            return
-        pairs = zip(self.names or (), other.names or (), strict=False)
-        odd: Any = next((pair for pair in pairs if pair[0] != pair[1]), None)
-        axes = [[length for length in each.shape or () if length > 1] for each in (self, other)]  # one entry is no axis
-        if self.shape is not None and other.shape is not None and axes[0] != axes[1]:
-            odd = self.shape, other.shape
-        if odd is not None:
-            raise Incompatible(
-                f"These importances are of different features, {odd[0]!r} in one and {odd[1]!r} in the other: give "
-                "both the same columns, fs.read(explanations, features=[...])."
-            )
+    @property
+    def _axes(self) -> tuple[int, ...] | None:
+        """The axes of a map; one entry is none."""
+        return None if self.shape is None else tuple(length for length in self.shape if length > 1)
 
-    def _form(self) -> tuple[Any, ...]:
-        return type(self), self.values.shape[1], self.form
+    def _form(self) -> Any:
+        return type(self), self.values.shape[1], self.form, self.left
 
     def join(self, other: Self) -> Self:
         both = super().join(other)
@@ -157,12 +140,11 @@ class Importances(Explanations):
 
     def _with_my_order(self, other: Any) -> Any:
         """The other importances with their features in this order, if both name the same ones; else as they are."""
-        theirs = getattr(other, "names", None)
-        if not theirs or type(self) is not type(other) or self.names == theirs:
+        mine, theirs = self.names or (), getattr(other, "names", None) or ()
+        same = type(self) is type(other) and len(set(theirs)) == len(theirs) and sorted(mine) == sorted(theirs)
+        if mine == theirs or not same:
             return other
-        if len(set(theirs)) < len(theirs) or sorted(self.names or ()) != sorted(theirs):
-            return other
-        return other._reordered(np.array([theirs.index(name) for name in self.names or ()]))._with(names=self.names)
+        return other._reordered(np.array(list(map(theirs.index, mine))))._with(names=mine)
 
     def _reordered(self, places: Ints) -> Self:
         return self._with(values=self.values[:, places])
@@ -176,18 +158,18 @@ class Importances(Explanations):
         """
         sizes, names = self.sizes()
         if k is None:
-            return (signs(sizes) if names_all(self.form) else top_signs(sizes, _NAMED)), names
+            return (signs(sizes) if names_all(self.left) else top_signs(sizes, _NAMED)), names
         return top_signs(sizes, check_whole(k, "k, the number of named features,")), names
 
     def sizes(self) -> tuple[Array, Names | None]:
         """How large each feature is in each row, whatever its sign and class, and what the features are called."""
-        if last_step(self.form) == "Sign()":
+        if self.left == SIGNS:
             raise BadInput(
                 f"These are {self.kind}: signs alone do not say which features are the largest. Pass the importances "
                 "themselves, or SignOfTop(k)."
             )
         values, names = np.abs(self.values), self.names
-        if have_order(self.form):  # numbered from the first
+        if self.left == ORDERED_CODES:  # numbered from the first
             values = np.where(values > 0, values.max(initial=0) + 1 - values.astype(np.int64), 0)
         parts = [part[1] for part in map(_OF_CLASS.fullmatch, names or ()) if part]
         if not parts or len(parts) < values.shape[1]:
@@ -234,15 +216,15 @@ class Importances(Explanations):
         """The text of one row's importances; after a discretizer, only of the features that are not 0."""
         values = self.values[row]
         told = np.flatnonzero(values) if self.form else np.arange(len(values))
-        told = told[np.argsort(values[told], kind="stable")] if have_order(self.form) else told
+        told = told[np.argsort(values[told], kind="stable")] if self.left == ORDERED_CODES else told
         between, is_said = (", ", " ") if self.shape is None else ("; ", ": ")
-        bare = only_named(self.form)
+        bare = self.left == NAMED or are_codes(self.left)
         parts = [
             self._label(feature) + ("" if bare and value == value else f"{is_said}{readable(value)}")  # NaN is missing
             for feature, value in zip(told[:_SHOWN].tolist(), values[told[:_SHOWN]], strict=True)
         ]
         parts += [f"… ({len(told) - _SHOWN:,} more)"] if len(told) > _SHOWN else []
-        return visible(between.join(parts)) or (NO_CODE if are_codes(self.form) else "all 0")
+        return visible(between.join(parts)) or (NO_CODE if are_codes(self.left) else "all 0")
 
     def _label(self, feature: int) -> str:
         """The name of a feature; the place of a cell of a map."""

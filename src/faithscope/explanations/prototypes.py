@@ -5,8 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.base import Explanations, members, several
+from faithscope.errors import BadInput
+from faithscope.explanations.base import members, several
 from faithscope.explanations.conditions.conjunctions import Conjunction, Shared, number_conjunctions
 from faithscope.explanations.distances.points import Points
 from faithscope.inputs.alignment import index_of
@@ -43,6 +43,7 @@ class Prototypes(Shared):
     points: Points | None = None
 
     _settings = ("points",)
+    _alike = (("points", "points or metrics"),)
 
     def __init__(self, indices: Any, points: Any = None, metric: Any = "euclidean") -> None:
         distinct, codes = _distinct_sets(indices)
@@ -58,16 +59,6 @@ class Prototypes(Shared):
     def describe(self, row: int) -> str:
         return "{" + ", ".join(map(str, self.conjunction(row))) + "}"
 
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        points = getattr(other, "points", None)
-        if self.points is None or points is None:
-            return
-        if self.points.metric != points.metric or not np.array_equal(self.points.rows, points.rows):
-            raise Incompatible(
-                "These prototypes have different points or metrics: pass the same points and the same metric for both."
-            )
-
     def join(self, other: Self) -> Self:
         points = self.points if self.points is not None else other.points
         both = super().join(other)._with(points=points)
@@ -77,10 +68,10 @@ class Prototypes(Shared):
     def _refuse_beyond(self) -> None:
         """Raise if a row names a prototype that is none of the points."""
         for code, indices in enumerate(self.distinct):
-            if self.points is not None and indices and indices[-1] >= len(self.points):
+            if self.points is not None and indices and indices[-1] >= len(self.points.rows):
                 raise BadInput(
                     f"Row {(self.codes == code).argmax()} names prototype {indices[-1]}, but there are only "
-                    f"{len(self.points):,} points, counted from 0."
+                    f"{len(self.points.rows):,} points, counted from 0."
                 )
 
     def nearest(self, X: Any, k: int) -> "Prototypes":
@@ -100,9 +91,9 @@ class Prototypes(Shared):
         """For each of these prototypes, the rows within tau of it."""
         assert self.points is not None
         rows, chosen = self.points.sample(X), np.array(indices, np.int64)
-        step = max(1, _BLOCK // max(1, len(rows)))
+        step = max(1, _BLOCK // max(1, len(rows[0])))
         for start in range(0, len(chosen), step):
-            yield from self.points.take(chosen[start : start + step]).from_all(rows) <= tau
+            yield from self.points.from_some(chosen[start : start + step], rows) <= tau
 
 
 def _smallest(distances: Floats, k: int) -> Ints:

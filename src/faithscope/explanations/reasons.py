@@ -52,7 +52,7 @@ class Reasons(Explanations):
     texts: Array
     folded: Array
     about: Array  # the input of each row; None if there is none
-    form: str = ""
+    form: str = ""  # how a discretizer changed them
 
     _settings = ("form",)
     _per_row = ("folded", "texts", "about")
@@ -67,11 +67,6 @@ class Reasons(Explanations):
         labels = index_of(inputs)
         self._fill(texts=column, folded=per_text(column, fold), about=about)
         self._fill(index=index_of(texts) if labels is None else labels)
-
-    @classmethod
-    def made(cls, texts: Array, folded: Array, about: Array, form: str = "") -> "Reasons":
-        """Reasons of texts that were checked and folded before; `form` says how a discretizer changed them."""
-        return cls.__new__(cls)._with(texts=texts, folded=folded, about=about, form=form)
 
     @property
     def inputs(self) -> Array | None:

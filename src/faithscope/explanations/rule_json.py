@@ -143,42 +143,44 @@ def structured_rules(rationales: Iterable[Any], features: Any, unreadable: str) 
     known = None if features is None else distinct_names(features if rows is None else rows.names)
     families = {} if rows is None else {column.name: column.family.partition(" ")[0] for column in rows.columns}
 
-    def read(given: Any) -> tuple[list[Triple], list[str], str]:
-        """The conditions of one rationale, what was changed in them, and why it cannot be read."""
+    def read(given: Any) -> tuple[list[Triple], list[str]]:
+        """The conditions of one rationale, and what was changed in them; or `BadInput`."""
         notes: list[str] = []
         triples: list[Triple] = []
-        try:
-            for feature, operator, value in triples_of(json_value(given) if isinstance(given, str) else given):
-                if known is not None and feature not in known:
-                    raise Unreadable(
-                        f"it is on {feature[:60]!r}, which is not among the features. {hint(feature, known)}"
-                    )
-                family = families.get(feature) or ("date" if operator in (*BOUNDS, "between") else "")
-                if isinstance(value, tuple):
-                    value = tuple(_typed(item, family, notes) for item in value)
-                triples.append((feature, operator, _typed(value, family, notes)))
-            names = [feature for feature, *_ in triples]
-            conjoin(to_condition(names.index(triple[0]), *triple) for triple in triples)
-        except BadInput as problem:
-            return [NEVER], [], str(problem).rstrip(".")
-        return triples, notes, ""
+        for feature, operator, value in triples_of(json_value(given) if isinstance(given, str) else given):
+            if known is not None and feature not in known:
+                raise Unreadable(f"it is on {feature[:60]!r}, which is not among the features. {hint(feature, known)}")
+            family = families.get(feature) or ("date" if operator in (*BOUNDS, "between") else "")
+            if isinstance(value, tuple):
+                value = tuple(_typed(item, family, notes) for item in value)
+            triples.append((feature, operator, _typed(value, family, notes)))
+        names = [feature for feature, *_ in triples]
+        conjoin(to_condition(names.index(triple[0]), *triple) for triple in triples)
+        return triples, notes
 
     cached = cache(read)  # texts may come many times
-    answers = [(cached if isinstance(given, str) else read)(given) for given in rationales]
-    problems = {row: why for row, (_, _, why) in enumerate(answers) if why}
+    conditions: list[list[Triple]] = []
+    problems: dict[int, str] = {}
+    changed = Counter[str]()
+    for row, given in enumerate(rationales):
+        try:
+            triples, notes = (cached if isinstance(given, str) else read)(given)
+        except BadInput as problem:
+            triples, notes, problems[row] = [NEVER], [], str(problem).rstrip(".")
+        conditions.append(triples)
+        changed.update(notes)
     remarks = []
     if problems:
         first, count = next(iter(problems)), several(len(problems), "rationale", "rationales")
-        seen = f"{count} of {len(answers):,} cannot be read; the first is row {first}: {problems[first]}"
-        if unreadable == "error" or len(problems) == len(answers):
+        seen = f"{count} of {len(conditions):,} cannot be read; the first is row {first}: {problems[first]}"
+        if unreadable == "error" or len(problems) == len(conditions):
             raise BadInput(f"{seen}. {_ADVICE}")
         remarks.append(f"{seen}; such rows cover no row, and are one explanation")
-    changed = Counter(note for _, notes, _ in answers for note in notes)
-    remarks += [f"{sentence} ({several(count, 'time', 'times')})" for sentence, count in changed.most_common(5)]
-    if empty := sum(not triples for triples, *_ in answers):
+    remarks += [f"{sentence} ({several(times, 'time', 'times')})" for sentence, times in changed.most_common(5)]
+    if empty := conditions.count([]):
         told = several(empty, "rationale names", "rationales name")
         remarks.append(f"{told} no condition, so every row is covered by it")
-    return Rules.from_conditions([triples for triples, *_ in answers], known)._with(remarks=tuple(remarks))
+    return Rules.from_conditions(conditions, known)._with(remarks=tuple(remarks))
 
 
 def _typed(value: Any, family: str, notes: list[str]) -> Any:

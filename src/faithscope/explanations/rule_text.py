@@ -25,15 +25,12 @@ A test on a missing value is false, that of ``!=`` too; ``is missing``, ``== mis
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import one_sentence
 from faithscope.inputs.dates import WRITTEN, Moment
 from faithscope.inputs.missing import is_missing
@@ -255,54 +252,35 @@ def parse_rule(text: str, features: Iterable[str] | None = None) -> list[Triple]
     >>> parse_rule('[["age", "in", [1, null]]]')
     [('age', 'in', (1, None))]
     """
-    return rule_reader(features)(text)
+    return RuleReader(features)(text)
 
 
-def rule_reader(features: Iterable[str] | None = None) -> Callable[[str], list[Triple]]:
-    """`parse_rule` for many texts with the same features."""
-    listed = sorted({name for name in features or () if name}, key=len, reverse=True)
-    known = "|".join(map(re.escape, listed)) or "(?!)"
-    name = rf"(?:(?-i:{known})|{_TEXT}|{_BARE_NAME})"
-    both = rf"\s*(?P<low>{_LIMIT})\s*(?P<above>{_ORDER})\s*(?P<name>{name})\s*(?P<below>{_ORDER})"
-    both += rf"\s*(?P<high>{_LIMIT}){_END}"
-    test = rf"\s*(?P<name>{name})\s*(?P<operator>{_OPERATOR})\s*"
-    # A bare value ends before what can only be the next condition.
-    follows = rf"(?:\s+and(?=[\s(])|\s*(?:&&?|∧|,|;))[\s(]*(?:{name}\s*{_OPERATOR}|(?:{_LIMIT})\s*(?:{_ORDER}))"
-    bare = rf'(?:{_LIMIT}){_END}|(?:[^()"]|\([^()"]*\))*?(?=\s*(?:\Z|\)|{_OR}{_END}|{follows}))'
+class RuleReader:
+    """`parse_rule` for many texts with the same features: one pass over each."""
 
-    def read(text: str) -> list[Triple]:
+    def __init__(self, features: Iterable[str] | None = None) -> None:
+        self.names = {name for name in features or () if name}
+        known = "|".join(map(re.escape, sorted(self.names, key=len, reverse=True))) or "(?!)"
+        name = rf"(?:(?-i:{known})|{_TEXT}|{_BARE_NAME})"
+        self.both = rf"\s*(?P<low>{_LIMIT})\s*(?P<above>{_ORDER})\s*(?P<name>{name})\s*(?P<below>{_ORDER})"
+        self.both += rf"\s*(?P<high>{_LIMIT}){_END}"
+        self.test = rf"\s*(?P<name>{name})\s*(?P<operator>{_OPERATOR})\s*"
+        # A bare value ends before what can only be the next condition.
+        follows = rf"(?:\s+and(?=[\s(])|\s*(?:&&?|∧|,|;))[\s(]*(?:{name}\s*{_OPERATOR}|(?:{_LIMIT})\s*(?:{_ORDER}))"
+        self.bare = rf'(?:{_LIMIT}){_END}|(?:[^()"]|\([^()"]*\))*?(?=\s*(?:\Z|\)|{_OR}{_END}|{follows}))'
+
+    def __call__(self, text: str) -> list[Triple]:
         if not isinstance(text, str):
             raise WrongType(f"A rule must be a text; got {text!r} ({type(text).__name__}).")
         if text.lstrip().startswith("["):
             return _parse_json(text)
         if text.strip() in _WHOLE:
             return [*_WHOLE[text.strip()]]
-        parser = _Parser(text, set(listed), both, test, bare)
-        triples = parser.conjunction(0)
-        if not parser.match(r"\s*\Z"):
-            raise parser.wrong("'and'")
+        self.text, self.place = text, 0
+        triples = self.conjunction(0)
+        if not self.match(r"\s*\Z"):
+            raise self.wrong("'and'")
         return triples
-
-    return read
-
-
-def _parse_json(text: str) -> list[Triple]:
-    with one_sentence("The rule starts like JSON, but is no list of [feature, operator, value] ({why}): write one."):
-        plain = str.__str__  # which takes texts alone
-        given = [(plain(name), plain(operator), value) for name, operator, value in json.loads(text)]
-    return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in given]
-
-
-@dataclass
-class _Parser:
-    """One pass over the text of a rule, with the patterns of two bounds, of a name with its operator, of a value."""
-
-    text: str
-    names: set[str]
-    both: str
-    test: str
-    bare: str
-    place: int = 0
 
     def match(self, pattern: str) -> "re.Match[str] | None":
         """Go past what the pattern matches here, if it does."""
@@ -392,6 +370,13 @@ class _Parser:
             raise self.wrong(text if written.startswith('"') else bare) from None
 
 
+def _parse_json(text: str) -> list[Triple]:
+    with one_sentence("The rule starts like JSON, but is no list of [feature, operator, value] ({why}): write one."):
+        plain = str.__str__  # which takes texts alone
+        given = [(plain(name), plain(operator), value) for name, operator, value in json.loads(text)]
+    return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in given]
+
+
 def to_value(written: str) -> Any:
     """What a text in quotes says; of a bare one a number, a date, true, false, missing or a text; or a ValueError."""
     if re.fullmatch(_TEXT, written, re.DOTALL):
@@ -405,33 +390,3 @@ def to_value(written: str) -> Any:
     if re.fullmatch(WRITTEN, written):
         return Moment.parse(written)
     return float(written) if re.search(r"[.eEiI]", written) else int(written)
-
-
-# -- one text per row, printed by this package, by lime or by anchor-exp ----------------------------------------------
-
-
-def read_texts(rows: Any, features: Sequence[str] | None) -> tuple[list[list[Triple]], tuple[str, ...]]:
-    """The conditions of each row, and how they were read.
-
-    Parameters
-    ----------
-    rows : list of str, or of lists of str
-        The rule of each row as one text, or as one text per condition.
-    features : sequence of str, optional
-    """
-    read, conditions, empty = cache(rule_reader(features)), list[list[Triple]](), 0
-    for row, item in enumerate(to_items(rows, "Rules, one text per row,")):
-        given = item if isinstance(item, list | tuple) else [item]
-        if not all(isinstance(piece, str) for piece in given):
-            raise WrongType(
-                f"Rules, row {row}: a rule is a text, or a list of one text per condition; got {item!r}. A rule that "
-                "covers every row is 'everything'."
-            )
-        pieces = [piece for piece in given if piece.strip()]
-        try:
-            conditions.append([triple for piece in pieces for triple in read(piece)])
-        except BadInput as problem:
-            raise type(problem)(f"Rules, row {row}: {problem}") from None
-        empty += not pieces
-    told = f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"
-    return conditions, (told,) if empty else ()

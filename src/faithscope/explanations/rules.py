@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.errors import BadInput, Incompatible, Removed
-from faithscope.explanations.base import Explanations, shorten
+from faithscope.errors import BadInput, Removed
+from faithscope.explanations.base import shorten
 from faithscope.explanations.conditions.condition import (
     NOTHING,
     Condition,
@@ -21,7 +21,7 @@ from faithscope.explanations.conditions.condition import (
     written_row,
 )
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
-from faithscope.explanations.rule_text import NEVER, OR_MISSING, Triple, read_texts
+from faithscope.explanations.rule_text import NEVER, OR_MISSING, RuleReader, Triple
 from faithscope.inputs.array_types import Array, Bools, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import is_whole
@@ -66,6 +66,7 @@ class Rules(Conjunctions):
     claimed: Array | None = None
 
     _settings = ("features", "tree", "positional", "categories")
+    _alike = (("features", "features"),)
 
     @classmethod
     def from_conditions(
@@ -134,8 +135,20 @@ class Rules(Conjunctions):
         '0 < "salt and pepper" <= 37'
         """
         names = None if features is None else distinct_names(features)
-        conditions, remarks = read_texts(texts, names)
-        return cls.from_conditions(conditions, names)._with(remarks=remarks)._labelled(texts)
+        read, conditions, empty = cache(RuleReader(names)), list[list[Triple]](), 0
+        for row, item in enumerate(to_items(texts, "Rules, one text per row,")):
+            given = item if isinstance(item, list | tuple) else [item]
+            for wrong in (piece for piece in given if not isinstance(piece, str)):
+                raise WrongType(f"Rules, row {row}: a rule must be a text; got {wrong!r} ({type(wrong).__name__}).")
+            pieces = [piece for piece in given if piece.strip()]
+            try:
+                conditions.append([triple for piece in pieces for triple in read(piece)])
+            except BadInput as problem:
+                raise type(problem)(f"Rules, row {row}: {problem}") from None
+            empty += not pieces
+        told = f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"
+        rules = cls.from_conditions(conditions, names)._with(remarks=(told,) if empty else ())
+        return rules._labelled(texts)
 
     from_tree = Removed(
         "fs.explainers.TreePath(tree).explain(X) gives the paths of a tree, with the names it was fitted with"
@@ -152,16 +165,6 @@ class Rules(Conjunctions):
     def partitions(self) -> bool:
         """Whether these are paths of one tree, so that every row is covered by exactly one of them."""
         return self.tree is not None
-
-    def check_comparable(self, other: Explanations) -> None:
-        super().check_comparable(other)
-        theirs = getattr(other, "features", self.features)
-        if self.features != theirs:
-            first, second = next(pair for pair in zip(self.features, theirs, strict=True) if pair[0] != pair[1])
-            raise Incompatible(
-                f"These are rules over different features: {first!r} in one and {second!r} in the other. Pass the same "
-                "features= for both."
-            )
 
     def join(self, other: Self) -> Self:
         both = super().join(other)

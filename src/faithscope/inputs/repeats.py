@@ -75,7 +75,7 @@ def _moments(column: Column) -> Ints:
     """Dates or spans in microseconds, which hold all years; in nanoseconds if that makes a difference."""
     ticks, unit = column.ticks
     whole, rest = (ticks * (unit // 1000), ticks * 0) if unit >= 1000 else np.divmod(ticks, 1000 // unit)
-    return np.where(column.missing, -(2**63), ticks if rest.any() else whole).astype(np.int64)
+    return np.where(column.missing, -(2**63), ticks if rest[~column.missing].any() else whole).astype(np.int64)
 
 
 def _digest(item: Any) -> int:

@@ -15,7 +15,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.concepts import Concepts
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.forms import CODES, MARKS, SIGNS, last_step, signs, top_signs
+from faithscope.explanations.forms import CHANGED, NAMED, are_codes, signs, top_signs
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rules import Rules
@@ -80,14 +80,13 @@ def named_features(explanations: Explanations, k: int) -> NamedFeatures | None:
         explanations = Modified()(explanations)
     if not isinstance(explanations, Importances) or isinstance(explanations, Rankings):
         return None
-    values, last = explanations.values, last_step(explanations.form)
-    discretized = last.startswith((*SIGNS, *MARKS, CODES))
-    marks = signs(values) if discretized else top_signs(values, k)
-    if last.startswith(CODES):
+    values, left = explanations.values, explanations.left
+    marks = signs(values) if left else top_signs(values, k)
+    if are_codes(left):
         marks = -np.abs(marks)  # reasons against
     rows, features = np.nonzero(marks)
     names = explanations.names or default_names(values.shape[1])
-    signed = None if last.startswith(MARKS) else marks[rows, features]
+    signed = None if left in (NAMED, CHANGED) else marks[rows, features]
     return NamedFeatures(len(values), names, rows, features, signed, anonymous=explanations.names is None)
 
 

@@ -71,8 +71,7 @@ def masked(reasons: Reasons, phrases: tuple[str, ...]) -> Reasons:
     """
     split, sequences = _splits(phrases), WordSequences(phrases)
     folded = per_text(reasons.folded, lambda text: " ".join(sequences.replaced(split(text), LABEL)))
-    hidden = Reasons.made(folded, folded, reasons.about, reasons.form)
-    return hidden._with(index=reasons.index, remarks=reasons.remarks)
+    return reasons._with(texts=folded, folded=folded)
 
 
 def _splits(phrases: Iterable[str]) -> Callable[[str], list[str]]:

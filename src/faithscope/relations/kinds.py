@@ -95,8 +95,7 @@ def _by_distance(near: Callable[[], Near], metric: Any) -> Blocks:
 
 def _near(points: Points, centers: Array, X: Any, radii: Any, is_open: bool) -> Near:
     """Balls around centers, of rows like the points."""
-    rows = points.sample(X).rows.astype(np.float64)
-    return Near(centers.astype(np.float64), rows, radii, to_metric_name(points.metric), open=is_open)
+    return Near(centers.astype(np.float64), points.sample(X)[0], radii, to_metric_name(points.metric), open=is_open)
 
 
 @dataclass(frozen=True)

@@ -153,8 +153,8 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
     known = (log.source.settings or {}).get("inputs", {})
     inputs = {feature: known.get(feature, feature) for feature in kind.names}
     held = {name for name in log.others if name not in (*log.ids, *log.clusters)}
-    form = " | ".join([kind.form, *map(repr, steps(options.discretizer))])
-    if kind.order or not kind.named or are_codes(form):
+    left = [kind.left, *(step.leaves for step in steps(options.discretizer))][-1]
+    if kind.order or not kind.named or are_codes(left):
         return None
     missing = [name for name in inputs.values() if name not in held]
     if missing and any(len(inputs) > getattr(step, "k", len(inputs)) for step in steps(options.discretizer)):
@@ -170,7 +170,7 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
             f"rows alike in them are counted in memory, at most {_MOST_NAMED:,}, and the log has "
             f"{measured.consistency.n:,}: audit a part of it"
         )
-    if not names_all(form):
+    if not names_all(left):
         log = open_log(measured.opened, replace(options, discretizer=Original()))[0]
     given = read_rows(log, (), inputs, measured.consistency.n).sample(options.agreement)
     try:

@@ -30,7 +30,7 @@ from explainers.systems import (
 from faithscope.agreements import Tolerance
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers import Counterfactual
-from faithscope.explanations.distances.points import Points
+from faithscope.explanations.distances.points import Points, all_pairs
 
 
 @dataclass
@@ -59,7 +59,7 @@ class System:
             known, rows = self.known.astype(words), self.rows.astype(words)
             distance = gower(pd.concat([rows, known], ignore_index=True), known)[: len(rows), len(rows) :]
         else:
-            distance = Points(self.rows, metric).from_all(Points(self.known, metric))
+            distance = all_pairs(metric, Points(self.rows, metric).read, Points(self.known, metric).read)
         return np.where(differ, distance, np.inf).min(axis=1)
 
 

@@ -28,7 +28,7 @@ def to_reasons(discretizer: Any, explanations: Explanations) -> Reasons:
 
 def keys_of(values: Any, reasons: Reasons, notes: tuple[str, ...] = ()) -> Plain:
     """Plain keys in place of reasons: one hashable value per row, of one type."""
-    return Plain.__new__(Plain)._with(values=values, index=reasons.index, remarks=(*reasons.remarks, *notes))
+    return Plain._of(values=values, index=reasons.index, remarks=(*reasons.remarks, *notes))
 
 
 def text_digest(content: str | bytes) -> str:

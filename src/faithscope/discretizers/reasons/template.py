@@ -62,7 +62,7 @@ class Template(Discretizer):
         names = WordSequences(label_phrases(self.labels or ()))
         blank = cache(partial(_template, names))
         texts = to_objects([blank(*pair) for pair in zip(reasons.folded, reasons.about, strict=True)])
-        coarse = Reasons.made(texts, texts, reasons.about, "Template()")
+        coarse = Reasons._of(texts=texts, folded=texts, about=reasons.about, form="Template()")
         return coarse._with(index=reasons.index, remarks=reasons.remarks)
 
 

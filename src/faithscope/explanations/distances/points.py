@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import readable
 from faithscope.explanations.distances.metrics import Gower, numbers_of, paired, pairwise, to_metric_name
-from faithscope.inputs.array_types import Array, Bools, Floats, Names
+from faithscope.inputs.array_types import Array, Bools, Floats, Ints, Names
 from faithscope.inputs.arrays import declared_categories, to_vector
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.dates import Moment, nanoseconds
@@ -18,6 +18,8 @@ from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
 
 _BLOCK = 2**22  # distances at a time
+
+Read = list[Array]  # rows as a metric compares them: the columns for Gower's, else one matrix of numbers
 
 
 def to_cells(rows: Any, what: str) -> tuple[Array, Names | None, tuple[bool, ...]]:
@@ -70,6 +72,13 @@ def _columns(rows: Array) -> list[Array]:
     return [Column("", to_vector(column.tolist())).measured for column in rows.T]
 
 
+def all_pairs(metric: Any, a: Read, b: Read) -> Floats:
+    """Distances of all rows of a (rows) to all rows of b (columns)."""
+    if isinstance(metric, Gower):
+        return metric.between([column[:, None] for column in a], b)
+    return pairwise(a[0], b[0], metric)
+
+
 @dataclass(frozen=True, eq=False)
 class Points:
     """Rows and the distance between them.
@@ -80,14 +89,11 @@ class Points:
         Floats, or Python objects if some features are categories.
     metric : str, callable or Gower
     names : tuple of str, optional
-    columns : list of (m,) arrays, optional
-        The same ready for Gower's distance, if they have been read before.
     """
 
     rows: Array
     metric: Any
     names: Names | None = None
-    columns: list[Array] | None = None
 
     @classmethod
     def of(cls, rows: Any, metric: Any) -> "Points":
@@ -95,49 +101,41 @@ class Points:
         cells, names, _ = to_cells(rows, "Points")
         return cls(cells, to_metric(metric, cells, declared_categories(rows)), names)
 
-    def sample(self, X: Any) -> "Points":
-        """The rows of a sample as points of this space; a table's columns by name, and numbers may be missing."""
-        if not isinstance(self.metric, Gower):
-            return Points(numbers_of(X, self.rows.shape[1], self.names), self.metric)
-        columns = self.metric.read(Rows(X, loose=True).measured(self.names))
-        return Points(np.empty((len(columns[0]), 0), object), self.metric, columns=columns)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Points) and self.metric == other.metric and np.array_equal(self.rows, other.rows)
+
+    @cached_property
+    def read(self) -> Read:
+        """These points as the metric compares them."""
+        if isinstance(self.metric, Gower):
+            return self.metric.read(_columns(self.rows))
+        return [self.rows.astype(np.float64, copy=False)]
+
+    def sample(self, X: Any) -> Read:
+        """The rows of a sample likewise; a table's columns by name, and numbers may be missing."""
+        if isinstance(self.metric, Gower):
+            return self.metric.read(Rows(X, loose=True).measured(self.names))
+        return [numbers_of(X, self.rows.shape[1], self.names)]
 
     def complete(self, X: Any) -> Bools:
         """Which rows have a distance to these points: those that miss no number."""
-        rows = self.sample(X).rows
-        return np.ones(len(rows), bool) if rows.dtype == object else np.asarray(~np.isnan(rows).any(axis=1))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def take(self, chosen: Any) -> "Points":
-        """Some of the points."""
-        columns = None if self.columns is None else [column[chosen] for column in self.columns]
-        return Points(self.rows[chosen], self.metric, self.names, columns)
-
-    @cached_property
-    def _read(self) -> list[Array]:
-        """What the metric compares: columns for Gower's, else one matrix."""
-        if isinstance(self.metric, Gower):
-            return self.columns or self.metric.read(_columns(self.rows))
-        return [self.rows.astype(np.float64)]
+        rows = self.sample(X)[0]
+        return np.ones(len(rows), bool) if isinstance(self.metric, Gower) else np.asarray(~np.isnan(rows).any(axis=1))
 
     def to(self, others: Array) -> Floats:
         """The distance of point i to row i of the others."""
-        read = Points(others, self.metric)._read
+        read = Points(others, self.metric).read
         if isinstance(self.metric, Gower):
-            return self.metric.between(self._read, read)
-        return paired(self._read[0], read[0], self.metric)
+            return self.metric.between(self.read, read)
+        return paired(self.read[0], read[0], self.metric)
 
-    def from_all(self, others: "Points") -> Floats:
-        """Distances of each of these points (rows) to all others (columns)."""
-        if isinstance(self.metric, Gower):
-            return self.metric.between([column[:, None] for column in self._read], others._read)
-        return pairwise(self._read[0], others._read[0], self.metric)
+    def from_some(self, chosen: slice | Ints, rows: Read) -> Floats:
+        """Distances of some of these points (rows) to all rows of a sample (columns)."""
+        return all_pairs(self.metric, [column[chosen] for column in self.read], rows)
 
     def distances(self, X: Any) -> Iterator[Floats]:
         """Distances of the rows of X to all of these points, in blocks of rows."""
         rows = self.sample(X)
-        step = max(1, _BLOCK // max(1, len(self)))
-        for start in range(0, len(rows), step):
-            yield rows.take(slice(start, start + step)).from_all(self)
+        step = max(1, _BLOCK // max(1, len(self.rows)))
+        for start in range(0, len(rows[0]), step):
+            yield all_pairs(self.metric, [column[start : start + step] for column in rows], self.read)

@@ -80,6 +80,7 @@ class NumberColumns:
     names: tuple[str, ...]
     named: bool = True
     form: str = ""
+    left: str = ""
     order: Literal["", "features"] = ""
     shape: tuple[int, ...] | None = None
 
@@ -94,7 +95,7 @@ class NumberColumns:
         """Explanations from their values as a matrix."""
         names = self.names if self.named else None
         if not self.order:
-            return Importances.made(matrix, names, self.form, shape=self.shape)
+            return Importances.made(matrix, names, self.form, left=self.left, shape=self.shape)
         return Rankings.made(matrix.astype(np.int64), names, self.form)
 
 
@@ -112,9 +113,9 @@ class KeyColumns:
         """Explanations from their values; a missing one reads None."""
         columns = [read_column(column, as_json) for column, as_json in zip(values, self.json, strict=True)]
         if not self.record:
-            return Plain.__new__(Plain)._with(values=to_objects(columns[0]))
+            return Plain._of(values=to_objects(columns[0]))
         rows = to_objects(list(zip(*columns, strict=True)))
-        return Records.__new__(Records)._with(values=rows, names=self.names)
+        return Records._of(values=rows, names=self.names)
 
 
 @dataclass(frozen=True)
@@ -265,7 +266,7 @@ class Numbered:
             return self.explanations.take(values[0].to_numpy())
         held = self.explanations.folded if isinstance(self.explanations, Reasons) else self.explanations.values  # type: ignore[attr-defined]
         items = [None if number is None else held[number] for number in values[0].to_pylist()]
-        return Plain.__new__(Plain)._with(values=to_objects(items))
+        return Plain._of(values=to_objects(items))
 
 
 Kind = NumberColumns | KeyColumns | PairColumns | SetColumn | CodeColumns | RuleColumn | ReasonColumn
@@ -399,7 +400,7 @@ class AuditedLog:
         keys, kind, chosen = self._keys(table, whole=self.options.raw), self.kind, self.options.discretizer
         if isinstance(kind, NumberColumns) and not isinstance(chosen, Original):
             keys = {name: _coarsened(chosen, value, self.largest) for name, value in keys.items()}
-            kind = replace(kind, form=" | ".join(filter(None, (kind.form, repr(chosen)))))
+            kind = replace(kind, form=" | ".join(filter(None, (kind.form, repr(chosen)))), left=chosen.leaves)
         return KeyedRows(table.select(**beside, **keys), kind, tuple(keys))
 
     def raw(self, beside: Mapping[str, Column]) -> Table:

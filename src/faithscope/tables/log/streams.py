@@ -45,7 +45,7 @@ def in_batches(log: AuditedLog) -> tuple[AuditedLog, Mapping[str, int]]:
 
     def coarse(values: Floats, form: str = "") -> Any:
         names = kind.names if kind.named and not kind.order else None
-        return reduce(step, chosen, Importances.made(values, names, form))
+        return reduce(step, chosen, Importances.made(values, names, form, left=kind.left))
 
     # A step that does not follow from the one before says so at once.
     empty = coarse(np.empty((0, len(kind.names))), kind.form)
@@ -60,6 +60,7 @@ def in_batches(log: AuditedLog) -> tuple[AuditedLog, Mapping[str, int]]:
             names=tuple(empty.names or (f"x{j}" for j in range(empty.values.shape[1]))),
             named=kind.named or empty.names is not None,
             form=" | ".join([*([kind.form] if kind.form else []), *map(repr, chosen)]),
+            left=empty.left,
             order="features" if isinstance(empty, Rankings) else kind.order,
             shape=empty.shape,
         ),
