@@ -212,7 +212,7 @@ BAD_INPUT = [
     (explained(lambda rows: np.zeros(len(rows) - 1)), "pass one of each per row"),
     (explained(halves), r"If fractions are the names of classes, pass agreement=fs.Same\(\)"),
     *[(explained(**{name: value}), name) for name, values in SETTINGS.items() for value in values],
-    (explained(max_conditions=0), "The most conditions must be"),
+    (explained(max_conditions=0), "max_conditions must be"),
     (explained(categorical=["nobody"]), "nobody"),
     *[
         (lambda wrong=wrong: Anchors(corner, UNIFORM).explain_at(UNIFORM[:2], wrong), "threshold")
