@@ -228,5 +228,5 @@ def test_what_cannot_be_explained_is_refused():
 def test_the_answers_of_a_function_are_checked_once(monkeypatch):
     checked = []
     monkeypatch.setattr(labels, "to_keys", lambda given, what: checked.append(len(given)) or given)
-    Outcomes.of(lambda X: np.array(["yes"] * len(X), object), None, "Anchors").ask(np.zeros((3, 1)))
+    Outcomes(lambda X: np.array(["yes"] * len(X), object), None, "Anchors").ask(np.zeros((3, 1)))
     assert checked == [3]

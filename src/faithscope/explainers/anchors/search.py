@@ -71,10 +71,10 @@ class Answers:
         return answers.reshape(keys.shape)
 
 
-def bound(mean: Floats, level: Floats, side: Any) -> Floats:
+def bound(mean: Floats, level: Floats, side: int | Ints) -> Floats:
     """The largest q with ``kl(mean, q) <= level`` where the side is 1, the smallest where it is -1."""
     p, inside = np.clip(mean, *_INSIDE), mean
-    outside = np.clip(mean + side * np.sqrt(level / 2), 0.0, 1.0)  # Pinsker's inequality rules it out
+    outside: Floats = np.clip(mean + side * np.sqrt(level / 2), 0.0, 1.0)  # Pinsker's inequality rules it out
     most = level - p * np.log(p) - (1 - p) * np.log1p(-p)
     for _ in range(_BISECTIONS):
         middle = (inside + outside) / 2
@@ -196,7 +196,9 @@ def check_threshold(threshold: Any) -> None:
 
 @dataclass(eq=False, repr=False)
 class Search(Explainer):
-    """What explainers by anchors share: beam search for a wide anchor that is as precise as asked (Ribeiro, Singh, Guestrin 2018, algorithm 2).
+    """What explainers by anchors share: beam search for a wide anchor as precise as asked.
+
+    It is algorithm 2 of Ribeiro, Singh and Guestrin (2018).
 
     Anchors grow by one condition at a time. KL-LUCB finds the `beam` most precise anchors of a size; its bounds hold
     whatever is drawn next. In every turn it draws another batch under each rival that may be more than `tau` better
@@ -226,7 +228,7 @@ class Search(Explainer):
     agreement: Any = None
 
     def __post_init__(self) -> None:
-        self._outcomes = Outcomes.of(self.predict, self.agreement, type(self).__name__)
+        self._outcomes = Outcomes(self.predict, self.agreement, type(self).__name__)
         check_threshold(self.threshold)
         check_whole(self.beam, "beam")
         check_share(self.delta, "delta")
@@ -296,7 +298,8 @@ class Search(Explainer):
                 candidates.count[unsure, None], np.maximum(candidates.batches[unsure], 1), candidates.space.batch
             )
             leaders, rest = _leaders(means, self.beam)
-            bounds = bound(*(np.take_along_axis(part, leaders, axis=1) for part in (means, level)), -1)
+            led, sure = (np.take_along_axis(part, leaders, axis=1) for part in (means, level))
+            bounds = bound(led, sure, -1)
             lines, lowest = np.arange(len(leaders)), bounds.argmin(axis=1)
             weak, low = leaders[lines, lowest], bounds[lines, lowest]
             rivals = may_exceed(rest, low[:, None] + self.tau, level)
