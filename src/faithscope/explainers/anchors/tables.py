@@ -47,7 +47,7 @@ class Anchors(Search):
     equality for categories, and ``x == missing`` if the row misses a value that some training rows miss too. Dates are
     numbers. The precision of a rule is measured on perturbed training rows, in which each value that breaks the rule is
     replaced by a value of the same column that keeps it: it is the share of them that have the row's prediction. Rules
-    are found by beam search with KL-LUCB (see `lucb.Search`).
+    are found by beam search with KL-LUCB (see `search.Search`).
 
     If no rule reaches the threshold, the row gets the most precise rule that was tried: `Rules.claimed` shows which
     these are. Quarters may be too coarse for the model, or the model may predict the row otherwise than all
