@@ -31,7 +31,7 @@ class TextAnchors(Search):
     """Explains a text by a set of its words: as long as they stay, the model nearly always keeps its prediction.
 
     A draw masks each other word with probability 1/2, all its occurrences together: it is replaced by `unknown`, which
-    ``anchor-exp`` calls the UNK distribution. Sets are found by beam search with KL-LUCB (see `search.Search`). If no set
+    ``anchor-exp`` calls the UNK distribution. Sets are found by beam search with KL-LUCB (see `Search`). If no set
     reaches the threshold, the text gets the most precise set that was tried: `Highlights.claimed` shows which these
     are.
 
