@@ -118,9 +118,9 @@ def test_features_that_mix_columns_are_refused():
 
 def test_what_cannot_be_read_is_refused():
     for pipe, error, sentence in (
-        (make_pipeline(clone(NUMBERS), LogisticRegression()), BadInput, "is not fitted: call its fit"),
+        (make_pipeline(clone(NUMBERS), LogisticRegression()), BadInput, "is not fitted.*fit it first"),
         (ColumnTransformer([("n", StandardScaler(), ["age"])]), BadInput, "is not fitted"),
-        (make_pipeline(LogisticRegression()), BadInput, "a model and no transformer"),
+        (make_pipeline(LogisticRegression()), WrongType, "changes columns; got LogisticRegression"),
         (LogisticRegression(), WrongType, "got LogisticRegression"),
         (ColumnTransformer, WrongType, "got ColumnTransformer"),
         (None, WrongType, "got NoneType"),
@@ -128,7 +128,7 @@ def test_what_cannot_be_read_is_refused():
         (
             OneHotEncoder().fit(pd.DataFrame({"a_b": ["c", "d"], "a": ["b_c", "z"]})),
             BadInput,
-            "1 of them different|so columns and features cannot be matched",
+            "columns and features cannot be matched",
         ),
     ):
         refused(error, sentence, fs.Grouped.from_pipeline, pipe)

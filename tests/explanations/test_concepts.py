@@ -72,7 +72,7 @@ def test_they_are_joined_if_they_are_of_the_same_concepts():
         ([[1, 0]], None, "need names"),
         ([[1, 0]], ["a"], "one column for each of the 1 concepts"),
         ([[1, 0]], ["a", "a"], "Two features are called 'a'"),
-        ([[1, 0]], "ab", "must be a sequence of names; got the text 'ab'"),
+        ([[1, 0]], "ab", "must be a list; got 'ab'"),
         ([[1, 0]], 3, "must be a list; got 3"),
         ([[1, 0.4]], ["a", "b"], "must be 0 or 1; got 0.4"),
         ([[1, np.nan]], ["a", "b"], "nan"),

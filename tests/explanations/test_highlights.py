@@ -53,8 +53,8 @@ def test_all_words_reads_zero_to_one():
 def test_bad_highlights():
     refused(WrongType, "row 0 is 5", fs.Highlights, [5])
     refused(WrongType, "row 1 is", fs.Highlights, [{"a"}, {1}])
-    refused(WrongType, "got a single str", fs.Highlights, "great")
-    refused(WrongType, "came as a set", fs.Highlights, {"great"})
+    refused(WrongType, "got a str", fs.Highlights, "great")
+    refused(WrongType, "got a set", fs.Highlights, {"great"})
     refused(WrongType, "tokenizer must be a function", fs.Highlights, [{"a"}], tokenizer=3)
     refused(BadInput, "names 'a' twice", fs.Highlights, [{"a"}], vocabulary=["a", "a"])
     refused(BadInput, "vocabulary=", fs.sufficiency, fs.Highlights([{"a"}]), [0], np.ones((1, 1)))

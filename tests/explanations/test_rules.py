@@ -263,7 +263,7 @@ def test_what_cannot_be_read_is_named(written, error, message):
 
 def test_names_of_features_must_be_distinct_and_do_not_mix_with_positions():
     refused(BadInput, "Two features are called '1'", Rules.from_conditions, [[]], [1, "1"])
-    refused(WrongType, "must be a sequence of names; got the text 'age'", Rules.from_conditions, [[]], "age")
+    refused(WrongType, "must be a list; got 'age'", Rules.from_conditions, [[]], "age")
     refused(BadInput, "by name and some by position", Rules.from_conditions, [[("age", "<=", 1), (0, "<=", 1)]])
 
 

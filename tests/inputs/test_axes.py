@@ -53,7 +53,7 @@ def test_four_axes_are_images():
 def test_a_list_of_one_array_per_class_is_recognized():
     per_class = list(values((3, N, 4)))
     message = advice(per_class)
-    assert "looks like one array per class: classes, rows, features" in message
+    assert "each of a list of arrays is a class, choose the class" in message
     assert np.array_equal(fs.read(per_class, class_index=1).values, per_class[1])
 
 

@@ -85,8 +85,8 @@ EXPLANATIONS = by_error(
             ([ARRAY, FAILS], "must be hashable and equal by value; row 1 is a Unequal"),
             ([Unhashed(), Unhashed()], "Unhashed .row 0., which are not known here"),
             ([object()], "only ever equals itself"),
-            ("leaf", "got a single str"),
-            (pd.NaT, "one value per row; got a single NaTType"),
+            ("leaf", "got a str"),
+            (pd.NaT, "one value per row; got a NaTType"),
             (np.zeros((2, 2), complex), "complex"),
             (np.zeros((1, 1), np.longdouble), "at most 64 bits"),
         ],
@@ -98,12 +98,12 @@ PREDICTIONS = by_error(
             ([0], "Explanations have 2 rows but predictions have 1"),
             ([0, None], r"Predictions are missing at row 1 \(None\)"),
             (pd.Series([1, None], dtype="Int64"), "Predictions are missing at row 1"),
-            (MASKED, r"row 1 \(masked\)"),
+            (MASKED, r"row 1 \(--\)"),
         ],
         WrongType: [
             ([ARRAY, FAILS], "Predictions must be hashable and equal by value; row 1 is a Unequal"),
-            ({1, 2}, "came as a set, whose items have no order"),
-            (pd.Timestamp("2026-01-01"), "got a single Timestamp"),
+            ({1, 2}, "got a set"),
+            (pd.Timestamp("2026-01-01"), "got a Timestamp"),
         ],
     }
 )

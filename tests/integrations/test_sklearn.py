@@ -99,7 +99,7 @@ def test_a_mistake_is_one_sentence():
         refused(WrongType, words, scorer, explain)
     for words, how in (
         ("measure must be one of 'consistency', 'sufficiency'", {"measure": "accuracy"}),
-        ("Did you mean 'low'", {"bound": "lower"}),
+        ("bound must be one of 'low'", {"bound": "lower"}),
         ("got None", {"bound": None}),
     ):
         refused(BadInput, words, scorer, by_width, **how)

@@ -69,7 +69,7 @@ def test_all_sequences_of_one_output_of_inseq_are_rows_and_dimensions_count_by_t
 
 
 def test_an_output_of_inseq_without_what_is_known_of_it_is_no_empty_explanation():
-    for sequences, told in (([SimpleNamespace()], "got a single SimpleNamespace"), ([], "no explanations in this")):
+    for sequences, told in (([SimpleNamespace()], "got a SimpleNamespace"), ([], "no explanations in this")):
         refused(BadInput, told, fs.read, SimpleNamespace(sequence_attributions=sequences))
 
 

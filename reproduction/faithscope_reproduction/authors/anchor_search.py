@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from faithscope.explainers.anchors.search import Keys, may_exceed, mix, upper_bound
+from faithscope.explainers.anchors.search import Keys, bound, may_exceed, mix
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.seeds import row_digests
 
@@ -164,7 +164,7 @@ def _best(sets: Bools, arms: Ints, places: Ints, batch: int) -> Search:
         if not len(rivals):
             return best
         # Of equal bounds, the package takes the one of the lowest mean.
-        high = upper_bound(means[rivals], levels[rivals]) - 1e-9 * means[rivals] - later[rivals]
+        high = bound(means[rivals], levels[rivals], 1) - 1e-9 * means[rivals] - later[rivals]
         both = [int(rivals[high.argmax()]), best]
         _count(arms, both, (yield [(sets[arm], own[arm], batch) for arm in both]), batch)
         turn += 1

@@ -5,9 +5,8 @@ from contextlib import nullcontext
 from dataclasses import fields
 from functools import wraps
 from inspect import isfunction, signature
-from operator import attrgetter
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -46,8 +45,6 @@ class Explainer:
             if told is not None and told.kind is told.KEYWORD_ONLY:
                 setattr(cls, name, _showing_progress(method))
 
-    _kept_as: ClassVar[Mapping[str, str]] = {}  # attributes of parameters that are kept under another name
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the constructor by name, as scikit-learn's estimators give them.
 
@@ -58,7 +55,7 @@ class Explainer:
         deep : bool
             Accepted because scikit-learn passes it. Parameters of parameters are never listed.
         """
-        return {name: attrgetter(self._kept_as.get(name, name))(self) for name in signature(type(self)).parameters}
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
     def __repr__(self) -> str:
         return settings_line(self, self.get_params())

@@ -9,6 +9,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.importances import OWN_CLASSES, Importances, side_by_side
 from faithscope.inputs.array_types import Floats
+from faithscope.inputs.checks import is_whole
 from faithscope.inputs.models import Model
 
 
@@ -18,7 +19,7 @@ def chosen_classes(class_index: int | str | None, classes: int) -> list[int] | N
         return [1] if classes == 2 else list(range(classes))
     if isinstance(class_index, str) and class_index == "predicted":
         return None
-    if isinstance(class_index, bool) or not isinstance(class_index, int | np.integer) or not 0 <= class_index < classes:
+    if not is_whole(class_index) or not 0 <= int(class_index) < classes:
         raise BadInput(
             f"class_index must be a class from 0 to {classes - 1}, 'predicted', or None for the default; "
             f"got {class_index!r}."
@@ -36,34 +37,21 @@ def label_of(model: Any, class_index: int | str | None) -> str | None:
     return str(classes[place]) if known else None
 
 
-def importances_of(values: Any, names: Sequence[str], axes: tuple[int, ...] | None) -> Importances:
-    """Importances of features; of pixels, if rows have axes and one class is explained, as maps without names."""
-    importances = Importances(values, names)
-    maps = axes is not None and importances.values.shape[1] == prod(axes)
-    return importances._with(names=None, shape=axes) if maps else importances
-
-
-def names_per_class(features: Sequence[str], classes: int, word: str = "class") -> list[str]:
-    """Names of vectors that hold one class, or output, after the other; it is named if there are several.
-
-    Examples
-    --------
-    >>> names_per_class(["age"], 2)
-    ['age | class 0', 'age | class 1']
-    """
-    if classes == 1:
-        return list(features)
-    return [f"{feature} | {word} {number}" for number in range(classes) for feature in features]
-
-
 def of_classes(
     values: Floats, features: Sequence[str], explainer: Any, axes: tuple[int, ...] | None, word: str = "class"
 ) -> Importances:
-    """The vectors of an explainer, (n, classes, d), as its importances: one class, or output, after the other."""
+    """The vectors of an explainer, (n, classes, d), as its importances: one class, or output, after the other.
+
+    Of one class, importances of pixels are maps without names, if rows have axes.
+    """
     count, class_index = values.shape[1], explainer.class_index
     remarks: tuple[str, ...] = ()
-    names = names_per_class(features, count, word)
-    importances = importances_of(values.reshape(len(values), len(names)), names, axes)
+    names = list(features)
+    if count > 1:
+        names = [f"{feature} | {word} {number}" for number in range(count) for feature in features]
+    importances = Importances(values.reshape(len(values), len(names)), names)
+    if axes is not None and len(names) == prod(axes):
+        importances = importances._with(names=None, shape=axes)
     if class_index == "predicted":
         remarks = (OWN_CLASSES,)
     elif count > 2 and word == "class":

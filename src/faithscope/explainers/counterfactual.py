@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class FlippingExplainer(Explainer, ABC):
 
     X_train: Any
     categorical: Iterable[int | str]
+    _why_none: ClassVar[str]  # why a row may have no counterfactual
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without what was learned."""
@@ -44,10 +45,6 @@ class FlippingExplainer(Explainer, ABC):
     @abstractmethod
     def _flipped(self, rows: Floats, table: Space, progress: Progress | None) -> tuple[Floats, Ints]:
         """One point per row that has a counterfactual, and the positions of these rows."""
-
-    @abstractmethod
-    def _why_none(self) -> str:
-        """Why a row may have no counterfactual."""
 
     def find(self, X: Any, *, progress: Progress | None = None) -> tuple[Counterfactuals, Ints]:
         """One counterfactual per row that has one, and the positions of these rows.
@@ -79,7 +76,7 @@ class FlippingExplainer(Explainer, ABC):
         if len(missing):
             raise BadInput(
                 f"No counterfactual was found for row {missing[0]} ({len(missing):,} of {rows:,} rows in all): "
-                f"{self._why_none()}. Use find(X), which leaves such rows out and says which are left."
+                f"{self._why_none}. Use find(X), which leaves such rows out and says which are left."
             )
         return counterfactuals
 
@@ -132,6 +129,8 @@ class Counterfactual(FlippingExplainer):
     [[2.5, 6.0]]
     """
 
+    _why_none = "no training row has another prediction (of numbers: one more than eps away, so pass a smaller eps)"
+
     predict: Any
     X_train: Any
     _: KW_ONLY
@@ -151,7 +150,7 @@ class Counterfactual(FlippingExplainer):
 
     @property
     def _outcomes(self) -> Outcomes:
-        return Outcomes.of(self.predict, self.agreement, type(self).__name__)
+        return Outcomes(self.predict, self.agreement, type(self).__name__)
 
     @cached_property
     def _search(self) -> "Flips":
@@ -160,9 +159,6 @@ class Counterfactual(FlippingExplainer):
         known = np.where(np.isinf(known), np.nan, known)
         labels = self._outcomes.ask(table.decode(known))
         return Flips(self._outcomes, table, known, labels, self.candidates)
-
-    def _why_none(self) -> str:
-        return self._outcomes.never_kept()
 
     def _flipped(self, rows: Floats, table: Space, progress: Progress | None) -> tuple[Floats, Ints]:
         search = replace(self._search, table=table)

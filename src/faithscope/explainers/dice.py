@@ -53,6 +53,8 @@ class Dice(FlippingExplainer):
     Dice(model=LogisticRegression, X_train=(4, 2), method='random', categorical=(), seed=1)
     """
 
+    _why_none = "dice-ml gives none by this method"
+
     model: Any
     X_train: Any
     _: KW_ONLY
@@ -63,17 +65,11 @@ class Dice(FlippingExplainer):
     def __post_init__(self) -> None:
         check_word(self.method, "method", _METHODS)
         check_seed(self.seed)
-        model = Model(self.model)
-        if model.kind == "regressor":
-            raise WrongType(
-                f"Dice flips classes, and {model.name} predicts numbers: use Counterfactual(model, X_train, "
-                "agreement=fs.Tolerance(eps))."
-            )
         if not (hasattr(self.model, "predict") and hasattr(self.model, "predict_proba")):
-            raise WrongType(f"Dice needs a model with predict and predict_proba; got {type(self.model).__name__}.")
-
-    def _why_none(self) -> str:
-        return f"dice-ml with method={self.method!r} gives none"
+            raise WrongType(
+                f"Dice flips the classes of a model with predict and predict_proba; got {type(self.model).__name__}: "
+                "of one that predicts numbers, use Counterfactual(model, X_train, agreement=fs.Tolerance(eps))."
+            )
 
     def _flipped(self, rows: Floats, table: Space, progress: Progress | None) -> tuple[Floats, Ints]:
         known, model = self._learned[1], Model(self.model)

@@ -1,7 +1,6 @@
 """LIME: the coefficients of a linear model that is fitted to the model's outputs around the row."""
 
 from collections.abc import Iterable
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -101,8 +100,6 @@ class Lime(Explainer):
     array([[0.7, 0. ]])
     """
 
-    _kept_as = MappingProxyType({"predict_proba": "model"})
-
     def __init__(
         self,
         predict_proba: Any,
@@ -117,7 +114,8 @@ class Lime(Explainer):
     ) -> None:
         check_word(mode, "mode", ("classification", "regression"), optional=True)
         check_word(draws, "draws", ("shared", "own"))
-        self.model, self.class_index, self.seed, self.mode = predict_proba, class_index, seed, mode
+        self.model = self.predict_proba = predict_proba
+        self.class_index, self.seed, self.mode = class_index, seed, mode
         model, owner = Model(predict_proba), Model(getattr(predict_proba, "__self__", predict_proba))
         known = hasattr(predict_proba, "predict_proba")
         if mode is None and (known or owner.kind == "classifier" or model.kind == "regressor"):

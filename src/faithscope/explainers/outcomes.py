@@ -1,6 +1,5 @@
 """Outcomes: predictions of which an explainer must know whether they are kept, yes or no."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,35 +15,31 @@ from faithscope.inputs.rows import rows_of
 _ADVICE = "make the explainer with agreement=fs.Tolerance(eps), so that predictions at most eps apart agree"
 
 
-@dataclass(frozen=True, eq=False)
 class Outcomes:
     """A model's predictions, and whether two of them agree: labels that are equal, or numbers at most eps apart.
 
-    Attributes
+    Raises if this is no model, or the agreement does not say yes or no.
+
+    Parameters
     ----------
     model : model or function
-    agreement : Same or Tolerance
-    told : bool
-        Whether the caller chose the agreement; fractions are refused as labels otherwise.
+    agreement : Same or Tolerance, optional
+        Fractions are refused as labels unless the caller chose it.
+    explainer : str
+        Its name, for error messages.
     """
 
-    model: Any
-    agreement: Same | Tolerance
-    told: bool
-
-    @classmethod
-    def of(cls, model: Any, agreement: Any, explainer: str) -> "Outcomes":
-        """What a caller hands over; raises if it is no model, or the agreement does not say yes or no."""
-        Model(model).function()  # raises if it is no model
-        chosen = to_agreement(agreement)
+    def __init__(self, model: Any, agreement: Any, explainer: str) -> None:
+        self.model, chosen = Model(model), to_agreement(agreement)
+        self.model.function()  # raises if it is no model
         if not isinstance(chosen, Same | Tolerance):
             raise BadInput(
                 f"{explainer} asks whether a prediction is kept, yes or no, and agreement={agreement!r} has answers in "
                 "between: pass agreement=fs.Tolerance(eps)."
             )
-        if agreement is None and Model(model).kind == "regressor":
-            raise BadInput(f"{Model(model).name} predicts numbers, which are seldom equal: {_ADVICE}.")
-        return cls(model, chosen, agreement is not None)
+        if agreement is None and self.model.kind == "regressor":
+            raise BadInput(f"{self.model.name} predicts numbers, which are seldom equal: {_ADVICE}.")
+        self.agreement, self.told = chosen, agreement is not None
 
     @property
     def of_numbers(self) -> bool:
@@ -53,10 +48,10 @@ class Outcomes:
 
     def ask(self, rows: Any) -> Array:
         """The model's predictions for rows: (n,) labels or floats."""
-        answer = Model(self.model).function("numbers" if self.of_numbers else "labels")(rows)
+        answer = self.model.function("numbers" if self.of_numbers else "labels")(rows)
         if isinstance(self.agreement, Same):
             predictions = to_labels(answer)
-            if not self.told and Model(self.model).gives_numbers(predictions, checked=True):
+            if not self.told and self.model.gives_numbers(predictions, checked=True):
                 raise BadInput(
                     f"Predictions look continuous, since they hold fractions: {_ADVICE}; or pass labels, such as bins, "
                     "np.digitize(predictions, edges). If fractions are the names of classes, pass agreement=fs.Same()."
@@ -73,11 +68,3 @@ class Outcomes:
             return np.asarray(predictions == others, np.bool_)
         with np.errstate(over="ignore"):  # farther apart than the largest float is farther than eps
             return np.asarray(np.abs(predictions - others) <= self.agreement.eps)
-
-    def never_kept(self) -> str:
-        """Why a row may have no training row of another outcome, for an error message."""
-        if isinstance(self.agreement, Same):
-            return "no training row has another prediction"
-        return (
-            f"no training row has a prediction more than eps={float(self.agreement.eps):g} away, so pass a smaller eps"
-        )

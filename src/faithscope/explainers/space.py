@@ -11,6 +11,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
 from faithscope.inputs.arrays import EXACT, INTEGERS, to_items, to_objects
+from faithscope.inputs.checks import is_whole
 from faithscope.inputs.columns import Column, Rows, default_names
 from faithscope.inputs.dates import UNITS, Moment
 from faithscope.inputs.rebuilt import ArrayRows, Rebuild, rebuilder
@@ -169,7 +170,7 @@ def _position(column: int | str, names: Names) -> int:
     """The position of a column that is given by its position or its name."""
     if isinstance(column, str) and column in names:
         return names.index(column)
-    if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
+    if is_whole(column) and 0 <= int(column) < len(names):
         return int(column)
     raise BadInput(f"categorical names {column!r}, which is no column of the training rows: {', '.join(names[:12])}.")
 

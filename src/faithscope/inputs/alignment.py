@@ -47,7 +47,13 @@ def same_rows(**given: Any) -> tuple[str, ...]:
         if odd is None:  # the same labels, of another dtype
             continue
         if left.nlevels == right.nlevels and left.isin(right).all() and right.isin(left).all():
-            raise BadInput(_reordered(first, second, odd, left.is_unique and right.is_unique, given[second]))
+            row, wanted, label = odd
+            raise BadInput(
+                f"{second[0].upper()}{second[1:]} have the row labels of {first} in another order: at position {row}, "
+                f"{label!r} instead of {wanted!r}. Make them in the order of {first}, such as by "
+                f"{second}.loc[{first}.index] of pandas if labels do not repeat; or pass them without labels, such as "
+                f"{second}.to_numpy(), if rows are already matched by position."
+            )
         differ.append(f"{first} and {second}")
     return (f"row labels of {differ[0]} differ, so rows were matched by position",) if differ else ()
 
@@ -58,16 +64,6 @@ def _same(left: Any, right: Any) -> bool:
         return left is right or bool(left == right)
     except (TypeError, ValueError):  # pandas.NA is neither equal nor different
         return False
-
-
-def _reordered(first: str, second: str, odd: tuple[int, Any, Any], unique: bool, thing: Any) -> str:
-    row, wanted, label = odd
-    place = f"at position {row}, {label!r} instead of {wanted!r}"
-    seen = f"{second[0].upper()}{second[1:]} have the row labels of {first} in another order: {place}"
-    end = "if rows are already matched by position"
-    if not unique or not hasattr(thing, "loc"):
-        return f"{seen}. Make them in the order of {first}, or pass them without labels {end}."
-    return f"{seen}. Align them, {second}.loc[{first}.index], or pass {second}.to_numpy() {end}."
 
 
 def made_in_order(rows: Any, answers: Any, what: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.missing import is_missing, refuse_rows
-from faithscope.inputs.tensors import is_tensor, to_host
+from faithscope.inputs.tensors import is_tensor, known_as, to_host
 
 Query = Literal["", "lazy frame", "relation", "cursor", "reader", "dataset"]
 _KINDS: dict[tuple[str, str], tuple[Query, str]] = {  # and the call that gives their rows
@@ -29,8 +29,8 @@ FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
 
 
 def _known(values: Any) -> tuple[Query, str]:
-    kind = type(values)
-    return _KINDS.get((kind.__module__.partition(".")[0].strip("_"), kind.__name__), ("", ""))
+    library, name = known_as(type(values))
+    return _KINDS.get((library.strip("_"), name), ("", ""))
 
 
 def query_kind(values: Any) -> Query:
@@ -50,9 +50,8 @@ def refuse_query(values: Any, what: str) -> None:
 
 def is_frame(values: object) -> bool:
     """Whether this is a table with named columns: pandas, polars or Arrow."""
-    if query_kind(values):
-        return False
-    return (hasattr(values, "columns") or hasattr(values, "column_names")) and hasattr(values, "shape")
+    named = hasattr(values, "columns") or hasattr(values, "column_names")
+    return not query_kind(values) and named and hasattr(values, "shape")
 
 
 def frame_columns(frame: Any) -> tuple[Names, list[Array]]:
@@ -94,7 +93,7 @@ def to_array(values: Any, what: str) -> Array | None:
     if isinstance(values, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(values)
         rows = np.flatnonzero(mask.reshape(len(mask), -1).any(axis=1) if mask.size and mask.ndim else mask)
-        refuse_rows(rows, what, lambda row: "masked")
+        refuse_rows(rows, what, values)
     if isinstance(values, np.ndarray):
         return np.asarray(values)
     return to_host(values) if is_tensor(values) else None
@@ -115,7 +114,7 @@ def to_vector(values: Any, what: str = "Input") -> Array:
 
 
 def _library_vector(column: Any) -> Array:
-    arrow = type(column).__module__.partition(".")[0] == "pyarrow"
+    arrow = known_as(type(column))[0] == "pyarrow"
     if arrow and hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
     if arrow and hasattr(column, "dictionary_decode"):
@@ -130,27 +129,17 @@ def _library_vector(column: Any) -> Array:
     return to_objects(items) if all(item is None or isinstance(item, int) for item in items) else array
 
 
-def _refuse_model(values: Any, what: str) -> None:
-    """Raise if a model, a class or a function came in place of a list."""
+def sequence_vector(values: Iterable[Any], what: str) -> Array:
+    """A list as an array: of numbers if all items are of one plain type, else of the items as they are."""
     if callable(values) or callable(getattr(values, "predict", None)):
         name = getattr(values, "__qualname__", type(values).__name__)
         raise WrongType(
             f"{what} came as {name}, a model or function: pass a list with one value per row, of predictions what the "
             "model gives, such as model.predict(X)."
         )
-
-
-def sequence_vector(values: Iterable[Any], what: str) -> Array:
-    """A list as an array: of numbers if all items are of one plain type, else of the items as they are."""
-    if isinstance(values, dict | set | frozenset):
-        raise WrongType(f"{what} came as a {type(values).__name__}, whose items have no order: pass a list.")
-    _refuse_sparse(values, what)
-    _refuse_model(values, what)
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise WrongType(
-            f"{what} must be a list with one value per row; got a single {type(values).__name__} ({values!r})."
-        )
-    items = list(values)
+    if isinstance(values, str | bytes | dict | set | frozenset) or not hasattr(values, "__iter__"):
+        raise WrongType(f"{what} must be a list with one value per row; got a {type(values).__name__} ({values!r}).")
+    items = to_items(values, what)
     if items and is_tensor(items[0]) and np.ndim(items[0]) == 0:  # a single number of torch or JAX is an array
         items = [to_host(item).item() for item in items]
     types = set(map(type, items))
@@ -177,10 +166,6 @@ def to_items(values: Any, what: str) -> list[Any]:
     listed = hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set | frozenset | type)
     if not listed or getattr(values, "shape", None) == ():
         raise WrongType(f"{what} must be a list; got {values!r} ({type(values).__name__}).")
-    _refuse_sparse(values, what)
-    return list(values)
-
-
-def _refuse_sparse(values: Any, what: str) -> None:
     if hasattr(values, "tocsr"):
         raise WrongType(f"{what} came as a sparse matrix ({type(values).__name__}): pass its toarray().")
+    return list(values)

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
 from faithscope.inputs.arrays import INTEGERS
-from faithscope.inputs.hints import close, hint
+from faithscope.inputs.hints import hint
 
 
 @contextmanager
@@ -72,15 +72,14 @@ def check_word(value: Any, what: str, words: Iterable[str], *, optional: bool = 
     >>> check_word("gpu", "device", ("cpu", "cuda"))
     Traceback (most recent call last):
         ...
-    faithscope.errors.BadInput: device must be one of 'cpu', 'cuda'; got 'gpu'. Did you mean 'cpu'?
+    faithscope.errors.BadInput: device must be one of 'cpu', 'cuda'; got 'gpu'.
     """
     known = tuple(words)
     if (value is None and optional) or (isinstance(value, str) and value in known):
         return value
-    meant = f" {hint(value, known)}" if isinstance(value, str) and close(value, known) else ""
     none = " or None" if optional else ""
     among = ("one of " if len(known) > 1 else "") + ", ".join(map(repr, known))
-    raise BadInput(f"{what} must be {among}{none}; got {value!r}.{meant}")
+    raise BadInput(f"{what} must be {among}{none}; got {value!r}.")
 
 
 def check_function(value: Any, what: str, *takes: str) -> Any:
@@ -134,8 +133,10 @@ def text_names(explainers: Mapping[Any, Any]) -> dict[str, Any]:
 
 def by_name(choice: Any, explainers: Mapping[str, Any], what: str) -> Any:
     """A choice for all explainers as it is; a mapping with its names as texts, each of which must be an explainer's."""
-    chosen = text_names(choice) if isinstance(choice, Mapping) else {}
+    if not isinstance(choice, Mapping):
+        return choice
+    chosen = text_names(choice)
     for name in chosen:
         if name not in explainers:
             raise UnknownName(f"{what} names {name!r}, which is no explainer here. {hint(name, explainers)}")
-    return chosen if isinstance(choice, Mapping) else choice
+    return chosen

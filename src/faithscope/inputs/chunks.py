@@ -28,11 +28,8 @@ def over_chunks(work: Callable[[int, int], T], rows: int, width: int) -> list[T]
     def part(start: int) -> T:
         return work(start, min(start + step, rows))
 
-    workers = min(WORKERS, rows // (2 * step)) if rows * width >= _WORTH else 1
-    if workers < 2:
-        return list(map(part, starts))
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(part, starts))
+    worth = WORKERS > 1 and rows * width >= _WORTH and rows >= 4 * step
+    return list(in_threads(part, starts) if worth else map(part, starts))
 
 
 def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:

@@ -242,13 +242,7 @@ def default_names(count: int) -> Names:
 
 def distinct_names(features: Sequence[Hashable]) -> Names:
     """The names of features as text; raises if two are the same."""
-    if isinstance(features, str):
-        raise WrongType(f"features must be a sequence of names; got the text {features!r}.")
-    given = to_items(features, "features, the names of the columns,")
-    odd = [name for name in given if not isinstance(name, Hashable)]
-    if odd:
-        raise WrongType(f"features must be names; got {odd[0]!r} ({type(odd[0]).__name__}): pass texts.")
-    names = tuple(map(str, given))
+    names = tuple(map(str, to_items(features, "features, the names of the columns,")))
     if len(set(names)) < len(names):
         raise BadInput(f"Two features are called {max(names, key=names.count)!r}: give each its own name.")
     return names

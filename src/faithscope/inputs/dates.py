@@ -51,8 +51,8 @@ class Moment:
         """A date of Python, NumPy or pandas; None for anything else."""
         if not isinstance(value, np.datetime64 | datetime.date) or is_missing(value):
             return None
-        ticks, unit = to_ticks(np.array([value]) if isinstance(value, np.datetime64) else to_objects([value]))
-        return cls(int(ticks[0]) * unit, getattr(value, "tzinfo", None) is not None)
+        (tick,) = nanoseconds(np.array([value]) if isinstance(value, np.datetime64) else to_objects([value]))
+        return cls(tick, getattr(value, "tzinfo", None) is not None)
 
     @classmethod
     def parse(cls, text: str) -> "Moment":
@@ -134,11 +134,10 @@ def in_utc(series: Any) -> Array:
     return np.asarray(series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
 
 
-def nanoseconds(column: Array) -> list[int | None]:
-    """Dates or spans as whole numbers, whatever their unit and however far away; None for a missing one."""
+def nanoseconds(column: Array) -> list[int]:
+    """Dates or spans as whole numbers, whatever their unit and however far away; 0 for a missing one."""
     ticks, unit = to_ticks(column)
-    pairs = zip(ticks.tolist(), missing_values(column).tolist(), strict=True)
-    return [None if missing else tick * unit for tick, missing in pairs]
+    return [tick * unit for tick in np.where(missing_values(column), 0, ticks).tolist()]
 
 
 def exact_objects(column: Array, *, zoned: bool) -> Array:
@@ -147,8 +146,7 @@ def exact_objects(column: Array, *, zoned: bool) -> Array:
     Those that Python's own cannot hold, such as nanoseconds, are a `Moment`, or NumPy's span.
     """
     values, places = np.unique(column, return_inverse=True)
-    objects = [_exact(tick or 0, zoned, column.dtype.kind == "m") for tick in nanoseconds(values)]
-    return to_objects(objects)[places]
+    return to_objects([_exact(tick, zoned, column.dtype.kind == "m") for tick in nanoseconds(values)])[places]
 
 
 def _exact(tick: int, zoned: bool, is_span: bool) -> Any:

@@ -11,8 +11,7 @@ from faithscope.inputs.checks import check_function
 
 Tokenizer = Callable[[str], Iterable[str]]
 
-_DASHES = {0x2212: "-"}  # the minus sign is a symbol, not a dash
-_APOSTROPHES = {ord(mark): "'" for mark in "'’‘ʼ＇`´"}
+_SIGNS = {ord(mark): "'" for mark in "'’‘ʼ＇`´"} | {0x2212: "-"}  # the minus sign is a symbol, not a dash
 _NEAR_NUMBERS = set(".,:/%-'")  # what may be part of a number, or of a word; decided by its neighbors
 # Patterns begin with the sign itself, which is searched for fast, and then look back at it.
 _WITHIN_WORD = re.compile(r"'(?<=\w')(?=\w)")
@@ -44,24 +43,22 @@ class _Characters(dict[int, str]):
     """What each character becomes, found out when it is first met."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = kept = _folded_character(chr(code))
+        kept = chr(code)
+        kind = unicodedata.category(kept)
+        if kept not in _NEAR_NUMBERS:
+            if kind == "Pd":
+                kept = "-"
+            elif kind == "Cf" or "\ufe00" <= kept <= "\ufe0f":  # marks of writing direction, joiners, variants of emoji
+                kept = ""
+            elif kind[0] == "S":
+                kept = f" {kept} "  # so that age<30 is age < 30
+            elif kind[0] in "PZ" or kind == "Cc":
+                kept = " "
+        self[code] = kept
         return kept
 
 
-def _folded_character(character: str) -> str:
-    kind = unicodedata.category(character)
-    if character in _NEAR_NUMBERS:
-        return character
-    if kind == "Pd":
-        return "-"
-    if kind == "Cf" or "\ufe00" <= character <= "\ufe0f":  # marks of writing direction, joiners, variants of emoji
-        return ""
-    if kind[0] == "S":
-        return f" {character} "  # so that age<30 is age < 30
-    return " " if kind[0] in "PZ" or kind == "Cc" else character
-
-
-_CHARACTERS = _Characters(_DASHES | _APOSTROPHES)
+_CHARACTERS = _Characters(_SIGNS)
 
 
 def fold(text: str) -> str:

@@ -88,7 +88,7 @@ def _products(words: Words, factors: Words) -> Words:
     return products
 
 
-def _words(chunk: Column) -> NDArray[np.uint64]:
+def _words(chunk: Column) -> Words:
     """Each row as 64-bit words: one per float, integers packed closely. Adding 0.0 makes -0.0 equal 0.0."""
     if chunk.dtype.kind == "f":
         return (chunk.astype(np.float64, copy=False) + 0.0).view(np.uint64)

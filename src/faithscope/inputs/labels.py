@@ -138,15 +138,17 @@ def to_number_predictions(given: Any, agreement: str, *, vectors: bool = False) 
             f"{agreement} compares one number per row, and fs.Spread() takes several columns; got predictions of shape "
             f"{np.shape(given)}: choose one output."
         )
-    for column in columns:
-        row = Column("", column).stray("number")
+    read = [Column("", column) for column in columns]
+    for column in read:
+        row = column.stray("number")
         if row is not None:
+            value = column.values[row]
             raise WrongType(
-                f"{agreement} compares numbers, but row {row} of the predictions is {type(column[row]).__name__} "
-                f"({column[row]!r}): pass real numbers, or leave agreement out to compare labels."
+                f"{agreement} compares numbers, but row {row} of the predictions is {type(value).__name__} "
+                f"({value!r}): pass real numbers, or leave agreement out to compare labels."
             )
     names = [None] if len(columns) == 1 else range(len(columns))
-    numbers = stack_numbers([Column("", column) for column in columns], names, "Predictions").astype(np.float64)
+    numbers = stack_numbers(read, names, "Predictions").astype(np.float64)
     refuse_nonfinite(numbers, "Predictions")
     return numbers[:, 0] if len(columns) == 1 else numbers
 

@@ -1,7 +1,5 @@
 """Missing values: None, NaN, NaT, or the NA of a library."""
 
-from typing import Any
-
 import numpy as np
 
 from faithscope.errors import BadInput
@@ -44,12 +42,12 @@ def refuse_missing(column: Array, what: str, name: object = None) -> None:
     name : object, optional
         The name or number of the column, if there are several.
     """
-    refuse_rows(np.flatnonzero(missing_values(column)), what, lambda row: column[row], name)
+    refuse_rows(np.flatnonzero(missing_values(column)), what, column, name)
 
 
-def refuse_rows(rows: Ints, what: str, value: Any, name: object = None) -> None:
-    """Raise if there are rows with a missing value; ``value(row)`` is what stands there."""
+def refuse_rows(rows: Ints, what: str, values: Array, name: object = None) -> None:
+    """Raise if there are rows in which values are missing."""
     if len(rows):
         place = f"row {rows[0]}" if name is None else f"row {rows[0]}, column {name!r}"
         more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
-        raise BadInput(f"{what} are missing at {place} ({value(rows[0])}){more}: drop or fill such rows first.")
+        raise BadInput(f"{what} are missing at {place} ({values[rows[0]]}){more}: drop or fill such rows first.")

@@ -24,17 +24,13 @@ from faithscope.inputs.checks import same_length
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rows import flat_rows, rows_of
-from faithscope.inputs.tensors import is_a
+from faithscope.inputs.tensors import is_a, known_as
 
 Function = Callable[[Any], Any]
 Wanted = Literal["labels", "numbers", "probabilities"]
 
 _XGBOOST = ("reg:", "count:", "survival:")  # how the names of objectives of numbers begin
 _PREDICTS = ("predict", "inplace_predict")
-_LABELS = "The model gave labels instead of probabilities: pass predict_proba."
-_PROBABILITIES = (
-    "finite probabilities of shape (n_rows, n_classes), or (n_rows,) for class 1, or one finite number per row"
-)
 _LIGHTGBM = ["regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie"]
 
 
@@ -89,9 +85,9 @@ class Model:
         predict = chances if wanted == "probabilities" else getattr(model, "predict", None)
         owner = owner_of(model)
         if is_xgboost_booster(owner) and owner.predict in (model, predict):
-            return booster_function(owner)
+            return partial(_booster_answers, owner)
         if is_torch_module(model) and not callable(predict):
-            outputs = module_function(model)
+            outputs = partial(_module_answers, model)
             return partial(_highest_output, outputs) if wanted == "labels" else outputs
         function = predict if callable(predict) else model if callable(model) else None
         if function is None:
@@ -146,8 +142,19 @@ class Model:
         margin.
         """
         model, name, function = self.model, type(self.model).__name__, self._native(output)
-        if output == "label":
-            return self._label_numbers(rows)
+        if output == "label":  # its place among the model's sorted classes, or as it is if it lists no classes
+            if name == "Booster":
+                raise WrongType("A Booster predicts no labels: pass the classifier around it, or such a function.")
+            labels = self.labels(rows)
+            if self.classes is not None:
+                places = {label: float(place) for place, label in enumerate(np.unique(self.classes).tolist())}
+                return np.array([[places[label]] for label in labels.tolist()])
+            if labels.dtype.kind not in "biuf":
+                raise BadInput(
+                    f"The model predicts {labels[0]!r}, which is no number, and it does not list its classes: pass "
+                    "the fitted model itself, or a function that gives numbers."
+                )
+            return labels.astype(np.float64)[:, None]
         if output == "probability":
             if function is None and not hasattr(model, "predict_proba") and hasattr(model, "predict"):
                 raise WrongType(f'{name} has no predict_proba: use output="margin" or "label".')
@@ -159,11 +166,7 @@ class Model:
             function = model.predict_proba
         if not callable(function):
             raise WrongType(f'{name} has no margin: use output="probability", or pass a function of rows.')
-        said = (
-            f"{self.name} does not give numbers, and SHAP explains numbers only: pass a function that gives "
-            'numbers, or a fitted classifier with output="label".'
-        )
-        margins = to_outputs(function(rows), said, "finite margins of shape (n_rows,) or (n_rows, n_classes)")
+        margins = to_outputs(function(rows))
         if margins.shape[1] == 1 and self.kind != "regressor":
             return np.column_stack([-margins, margins])
         return margins
@@ -175,7 +178,7 @@ class Model:
         """
         model, margin = self.model, output == "margin"
         last = model[-1] if hasattr(model, "steps") else model  # a pipeline passes options on to its last step
-        library, name = type(last).__module__.partition(".")[0], type(last).__name__
+        library, name = known_as(type(last))
         if library == "xgboost" and name == "Booster":
             return partial(model.inplace_predict, predict_type="margin" if margin else "value")
         raw: dict[str, dict[str, Any]] = {
@@ -187,41 +190,32 @@ class Model:
         known = library in raw and (booster or (margin and hasattr(last, "predict_proba")))
         return partial(model.predict, **raw[library]) if known else None
 
-    def _label_numbers(self, rows: Any) -> Floats:
-        """Labels as numbers: their places among the model's sorted classes, or as they are if it lists no classes."""
-        if type(self.model).__name__ == "Booster":
-            raise WrongType("A Booster predicts no labels: pass the classifier around it, or a function that does.")
-        labels = self.labels(rows)
-        if self.classes is None:
-            if labels.dtype.kind not in "biuf":
-                raise BadInput(
-                    f"The model predicts {labels[0]!r}, which is no number, and it does not list its classes: pass "
-                    "the fitted model itself, or a function that gives numbers."
-                )
-            return labels.astype(np.float64)[:, None]
-        places = {label: float(place) for place, label in enumerate(np.unique(self.classes).tolist())}
-        return np.array([[places[label]] for label in labels.tolist()])
-
 
 def of_both_classes(table: Floats) -> Floats:
     """Probabilities of every class; a single column is that of class 1."""
     return np.column_stack([1 - table[:, 0], table]) if table.shape[1] == 1 else table
 
 
-def to_outputs(answer: Any, said: str = _LABELS, wanted: str = _PROBABILITIES) -> Floats:
-    """What a model answered as an (n, outputs) table of finite numbers; `said` is raised of what holds none."""
+def to_outputs(answer: Any) -> Floats:
+    """What a model answered as an (n, outputs) table of finite numbers: probabilities, margins or a number per row."""
     array = to_array(answer, "Answers")
     try:
         if np.iscomplexobj(answer):  # whose imaginary part would be lost
             raise TypeError
         table = np.asarray(answer if array is None else array, np.float64)
     except (TypeError, ValueError):
-        raise WrongType(said) from None
+        raise WrongType(
+            "The model gave labels instead of probabilities or other numbers: pass predict_proba, a function that "
+            'gives numbers, or, to Shap, a fitted classifier with output="label".'
+        ) from None
     table = table[:, None] if table.ndim == 1 else table
     finite = bool(np.isfinite(table).all())
     if table.ndim != 2 or not finite:
         wrong = "" if finite else " with infinite or missing numbers"
-        raise BadInput(f"The model must give {wanted}; got shape {table.shape}{wrong}.")
+        raise BadInput(
+            "The model must give finite numbers of shape (n_rows,), of one output or class 1, or (n_rows, n_classes); "
+            f"got shape {table.shape}{wrong}."
+        )
     return table
 
 
@@ -245,8 +239,7 @@ def _most_probable(model: Any, rows: Any) -> Array:
     """The class of the highest probability, of the first if there are several."""
     places = Model(model).probabilities(rows).argmax(axis=1)
     classes = getattr(model, "classes_", None)
-    labels: Array = places if classes is None else np.asarray(classes)[places]
-    return labels
+    return np.asarray(places if classes is None else np.asarray(classes)[places])
 
 
 def owner_of(model: Any) -> Any:
@@ -266,7 +259,7 @@ def is_torch_module(model: Any) -> bool:
 
 def _estimator_type(owner: Any) -> Any:
     """What scikit-learn, XGBoost, LightGBM and CatBoost call the type of an estimator; None if it does not tell."""
-    library, name = type(owner).__module__.partition(".")[0], type(owner).__name__
+    library, name = known_as(type(owner))
     try:
         if (library, name) == ("xgboost", "Booster"):
             objective = json.loads(owner.save_config())["learner"]["objective"]["name"]
@@ -279,21 +272,18 @@ def _estimator_type(owner: Any) -> Any:
         return getattr(owner, "_estimator_type", None)
 
 
-def module_function(module: Any) -> Callable[[Any], Any]:
-    """The function from rows to answers that a torch module computes; tables and arrays become tensors.
+def _module_answers(module: Any, rows: Any) -> Any:
+    """What a torch module answers for rows; tables and arrays become tensors.
 
     The module answers in evaluation mode, without gradients, and is afterwards as it was before.
     """
     import torch
 
-    def answers(rows: Any) -> Any:
-        with in_evaluation(module), torch.no_grad():
-            outputs = module(to_tensor(module, rows))
-        if not torch.is_tensor(outputs):
-            return outputs
-        return (outputs.float() if outputs.dtype == torch.bfloat16 else outputs).cpu()
-
-    return answers
+    with in_evaluation(module), torch.no_grad():
+        outputs = module(to_tensor(module, rows))
+    if not torch.is_tensor(outputs):
+        return outputs
+    return (outputs.float() if outputs.dtype == torch.bfloat16 else outputs).cpu()
 
 
 @contextmanager
@@ -309,18 +299,15 @@ def in_evaluation(module: Any) -> Iterator[None]:
             part.training = training
 
 
-def booster_function(booster: Any) -> Callable[[Any], Any]:
-    """The function from rows to answers that a booster of XGBoost computes; rows become a DMatrix."""
+def _booster_answers(booster: Any, rows: Any) -> Any:
+    """What a booster of XGBoost answers for rows, which become a DMatrix."""
     import xgboost
 
-    def answers(rows: Any) -> Any:
-        if isinstance(rows, xgboost.DMatrix):
-            return booster.predict(rows)
-        table = np.asarray(rows) if isinstance(rows, list) else rows
-        names = None if is_frame(table) else booster.feature_names  # rows without names have those it was fitted with
-        return booster.predict(xgboost.DMatrix(table, feature_names=names, enable_categorical=True))
-
-    return answers
+    if isinstance(rows, xgboost.DMatrix):
+        return booster.predict(rows)
+    table = np.asarray(rows) if isinstance(rows, list) else rows
+    names = None if is_frame(table) else booster.feature_names  # rows without names have those it was fitted with
+    return booster.predict(xgboost.DMatrix(table, feature_names=names, enable_categorical=True))
 
 
 def to_tensor(module: Any, rows: Any) -> Any:

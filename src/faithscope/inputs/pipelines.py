@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
+from faithscope.inputs.tensors import known_as
 
 _MARK = re.compile("\ue000(\\d+)\ue001")  # between characters of Unicode's private use, which are in no name
 _BY_HAND = "name the groups by hand, fs.Grouped({'job': ['job_clerk', 'job_cook']})"
@@ -39,10 +40,10 @@ def columns_of_features(transformer: Any) -> tuple[list[str], Columns]:
     for part in ahead:  # which grows
         inner = [*getattr(part, "steps", ()), *getattr(part, "transformers_", getattr(part, "transformer_list", ()))]
         ahead += [step[1] for step in inner if step[1] is not None and not isinstance(step[1], str)]
-        name = type(part).__name__
+        library, name = known_as(type(part))
         same = name == "FunctionTransformer" and part.func is None  # what a ColumnTransformer passes through
         alone = inner or same or name in _ALONE.split()
-        if not alone or type(part).__module__.partition(".")[0] != "sklearn":
+        if not alone or library != "sklearn":
             raise BadInput(f"{name} is not known to make every feature of one column alone.")
     return names, _origins(transformer, list(range(len(names))), names)
 
@@ -54,8 +55,8 @@ def features_of_columns(pipe: Any) -> dict[str, list[str]]:
     origins = _origins(transformer, list(range(len(names))), names)
     if len(origins) != len(features) or len(set(features)) < len(features):
         raise BadInput(
-            f"{type(pipe).__name__} names {len(features)} features, {len(set(features))} of them different, and its "
-            f"steps make {len(origins)}, so columns and features cannot be matched: {_ADVICE}."
+            f"{type(pipe).__name__} gives two features one name, or names others than its steps make, so columns and "
+            f"features cannot be matched: {_ADVICE}."
         )
     groups: dict[str, list[str]] = {name: [] for name in names}
     for feature, column in zip(features, origins, strict=True):
@@ -66,17 +67,15 @@ def features_of_columns(pipe: Any) -> dict[str, list[str]]:
 def _transformer(pipe: Any) -> Any:
     """The part of a pipeline, or of the best one of a search, before its model."""
     best = getattr(pipe, "best_estimator_", pipe)
-    steps = getattr(best, "steps", None)
-    if isinstance(best, type) or not (steps or callable(getattr(best, "transform", None))):
+    steps = getattr(best, "steps", ())
+    if steps and steps[-1][1] not in (None, "passthrough") and not hasattr(steps[-1][1], "transform"):
+        best = best[:-1] if len(steps) > 1 else steps[0][1]
+    if isinstance(best, type) or not callable(getattr(best, "transform", None)):
         raise WrongType(
-            "Grouped.from_pipeline takes a fitted Pipeline or ColumnTransformer of scikit-learn; got "
-            f"{getattr(best, '__name__', type(best).__name__)}."
+            "Grouped.from_pipeline takes a fitted Pipeline or ColumnTransformer of scikit-learn that changes columns; "
+            f"got {getattr(best, '__name__', type(best).__name__)}."
         )
-    if not steps or steps[-1][1] in (None, "passthrough") or hasattr(steps[-1][1], "transform"):
-        return best
-    if len(steps) == 1:
-        raise BadInput(f"This {type(best).__name__} has a model and no transformer, so its features are the columns.")
-    return best[:-1]
+    return best
 
 
 def _names_in(transformer: Any) -> list[str]:
@@ -96,12 +95,10 @@ def _names_out(transformer: Any, names: Sequence[str] | None = None) -> list[str
     try:
         return list(map(str, transformer.get_feature_names_out(None if names is None else np.array(names, object))))
     except Exception as error:  # transformers of any library
-        if type(error).__name__ == "NotFittedError":
-            raise BadInput(f"This {who} is not fitted: call its fit(X) first.") from None
         why = str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
         raise BadInput(
-            f"{who} does not name its features ({why}): pass feature_names_out='one-to-one' to a FunctionTransformer, "
-            f"or {_BY_HAND}."
+            f"{who} does not name its features ({why}): fit it first; pass feature_names_out='one-to-one' to a "
+            f"FunctionTransformer; or {_BY_HAND}."
         ) from None
 
 
@@ -119,13 +116,12 @@ def _origins(transformer: Any, inputs: Columns, names: list[str]) -> Columns:
         return [column for part, some in parts if some for column in _origins(part, some, names)]
     if hasattr(transformer, "transformer_list"):
         return [column for _, part in transformer.transformer_list for column in _origins(part, inputs, names)]
-    return _made_of(transformer, inputs, names)
-
-
-def _made_of(transformer: Any, inputs: Columns, names: list[str]) -> Columns:
-    """The columns of the features of one transformer that holds no others."""
-    origins = []
-    for feature in _names_out(_unnamed(transformer), [f"\ue000{place}\ue001" for place in range(len(inputs))]):
+    # A copy that takes any names for its inputs, and writes them into the names of its features.
+    probe, origins = copy(transformer), []
+    vars(probe).pop("feature_names_in_", None)
+    if hasattr(probe, "feature_name_combiner"):  # of a OneHotEncoder; a caller's own may leave the column out
+        probe.feature_name_combiner = "concat"
+    for feature in _names_out(probe, [f"\ue000{place}\ue001" for place in range(len(inputs))]):
         # A name without a mark may be of any input.
         columns = sorted({inputs[int(place)] for place in _MARK.findall(feature)} or set(inputs))
         if len(columns) != 1:
@@ -136,12 +132,3 @@ def _made_of(transformer: Any, inputs: Columns, names: list[str]) -> Columns:
             )
         origins += columns
     return origins
-
-
-def _unnamed(transformer: Any) -> Any:
-    """A shallow copy that takes any names for its inputs, and writes them into the names of its features."""
-    probe = copy(transformer)
-    vars(probe).pop("feature_names_in_", None)
-    if hasattr(probe, "feature_name_combiner"):  # of a OneHotEncoder; a caller's own may leave the column out
-        probe.feature_name_combiner = "concat"
-    return probe

@@ -96,8 +96,12 @@ class PandasRows:
 def _pandas_column(column: Array, dtype: Any) -> Any:
     import pandas as pd
 
-    if isinstance(dtype, pd.CategoricalDtype):
-        return _pandas_categories(column, dtype)
+    if isinstance(dtype, pd.CategoricalDtype) and dtype.categories is not None:
+        flags = dtype.categories.dtype == bool and column.dtype.kind == "f"  # floats, since some are missing
+        known = dtype.categories.astype(float) if flags else dtype.categories
+        exact = {"O": object, "M": known.dtype}.get(column.dtype.kind)  # numbers are compared by value
+        codes = known.get_indexer(pd.Index(column, dtype=exact))  # a category that the dtype lacks becomes missing
+        return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
     if column.dtype.kind == "M":
         dates = pd.Series(column)
         return (dates.dt.tz_localize("UTC") if getattr(dtype, "tz", None) else dates).astype(dtype)
@@ -111,19 +115,6 @@ def _pandas_column(column: Array, dtype: Any) -> Any:
         return pd.Series(column if column.dtype.kind != "O" else column.astype(np.float64))
     # Without dtype=object pandas would change the type of texts, and turn None into NaN.
     return pd.Series(column, dtype=object) if dtype == np.dtype(object) else pd.Series(column).astype(dtype)
-
-
-def _pandas_categories(column: Array, dtype: Any) -> Any:
-    """A categorical column; a category that the dtype does not have becomes missing, since pandas cannot hold it."""
-    import pandas as pd
-
-    if dtype.categories is None:
-        return pd.Series(column).astype(dtype)
-    flags = dtype.categories.dtype == bool and column.dtype.kind == "f"  # floats, since some are missing
-    known = dtype.categories.astype(float) if flags else dtype.categories
-    exact = {"O": object, "M": known.dtype}.get(column.dtype.kind)  # numbers are compared by value
-    codes = known.get_indexer(pd.Index(column, dtype=exact))
-    return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.arrays import refuse_query, to_array
-from faithscope.inputs.tensors import is_tensor
+from faithscope.inputs.tensors import is_tensor, known_as
 
 
 def take_rows(X: Any, rows: Ints) -> Any:
@@ -17,7 +17,7 @@ def take_rows(X: Any, rows: Ints) -> Any:
         return X.iloc[rows]
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
-    if type(X).__module__.partition(".")[0] == "pyarrow":
+    if known_as(type(X))[0] == "pyarrow":
         return X.take(rows)
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
 
@@ -72,13 +72,15 @@ def flattened(values: Any) -> tuple[Any, tuple[int, ...] | None, str]:
         return values, None, ""
     if is_tensor(values) or is_tensor(_first(values)):
         return flat, axes, ""
-    if isinstance(values, list | tuple) and len(axes) == 2 and len(values) < axes[0]:
-        raise BadInput(
-            f"Importances came as a list of {len(values)} arrays of shape {axes}, which looks like one array per "
-            "class: classes, rows, features. Choose the class explained: fs.read(values, class_index=1). If each is "
-            "the map of one row, pass np.stack(values) with fs.Pool."
-        )
-    return flat, axes, _doubt(flat.reshape(-1, *axes))
+    doubt = (
+        f"Importances must have shape (n_rows, n_features); got {(len(flat), *axes)}. If one axis is classes, or each "
+        "of a list of arrays is a class, choose the class explained: fs.read(values, class_index=1); of shap's "
+        "interactions, values.sum(axis=2) are the importances. If each row is a map or a series, pass "
+        "discretizer=fs.Pool((4, 4)), or values.reshape(len(values), -1)."
+    )
+    if isinstance(values, list | tuple) and len(axes) == 2 and len(values) < axes[0]:  # one array per class
+        raise BadInput(doubt)
+    return flat, axes, "" if len(axes) == 3 else doubt
 
 
 def shape_of(values: Any) -> tuple[int, ...]:
@@ -101,15 +103,3 @@ def _inner_shape(item: Any) -> tuple[int, ...]:
 
 def _first(values: Any) -> Any:
     return values[0] if isinstance(values, list | tuple) and len(values) else None
-
-
-def _doubt(values: Array) -> str:
-    """What the axes of an array may be, if not the map of a row."""
-    if values.ndim == 4:
-        return ""
-    return (
-        f"Importances must have shape (n_rows, n_features); got {values.shape}. If one axis is classes, choose the "
-        "class explained: fs.read(values, class_index=1); of shap's interactions, values.sum(axis=2) are the "
-        "importances. If each row is a map or a series, pass discretizer=fs.Pool((4, 4)), or "
-        "values.reshape(len(values), -1)."
-    )

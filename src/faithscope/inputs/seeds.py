@@ -4,13 +4,14 @@ import hashlib
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.checks import is_whole
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import rows_of
@@ -44,13 +45,12 @@ def row_digests(seed: int, X: Any) -> list[bytes]:
     cells = [_cells(column) for column in Rows(X, loose=True).measured()]
     if not cells:
         return [_digest(start)] * rows_of(X)
-    return [_digest(b"".join([start, *map(itemgetter(0), row), _texts(row)])) for row in zip(*cells, strict=True)]
-
-
-def _texts(row: tuple[Cell, ...]) -> bytes:
-    """The texts of a row, each in its place; nothing if all values are numbers."""
-    texts = [text for _, text in row]
-    return "\x1f".join(texts).encode() if any(texts) else b""
+    digests = []
+    for row in zip(*cells, strict=True):
+        numbers, texts = zip(*row, strict=True)
+        words = "\x1f".join(texts).encode() if any(texts) else b""  # each text in its place
+        digests.append(_digest(b"".join([start, *numbers, words])))
+    return digests
 
 
 def _cells(column: Array) -> list[Cell]:
@@ -64,9 +64,7 @@ def _cells(column: Array) -> list[Cell]:
 def _cell(value: Any) -> Cell:
     if isinstance(value, str):
         return b"", repr(value)
-    alone = np.empty(1, object)
-    alone[0] = value
-    alone = Column("", alone).measured
+    alone = Column("", to_objects([value])).measured
     return _cells(alone)[0] if alone.dtype.kind in "biuf" else (b"", repr(value))
 
 
@@ -88,7 +86,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 def check_seed(seed: Any) -> int:
     """A seed as an int; it must be a whole number of at most 127 bits."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not -(2**127) <= int(seed) < 2**127:
+    if not is_whole(seed) or not -(2**127) <= int(seed) < 2**127:
         raise BadInput(f"seed must be a whole number of at most 127 bits; got {seed!r}.")
     return int(seed)
 

@@ -13,6 +13,11 @@ def is_tensor(values: object) -> bool:
     return hasattr(values, "__array__") and not plain
 
 
+def known_as(kind: type) -> tuple[str, str]:
+    """The library and the name of a class, by which it is known without an import."""
+    return kind.__module__.partition(".")[0], kind.__name__
+
+
 def is_a(value: object, module: str, name: str) -> bool:
     """Whether this is an instance of a library's class, without importing the library."""
     return any((kind.__module__, kind.__name__) == (module, name) for kind in type(value).__mro__)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from faithscope.explainers.anchors.search import Search, lower_bound, upper_bound
+from faithscope.explainers.anchors.search import Search, bound
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.03, 0.5, 0.97, 1.0])
@@ -13,7 +13,7 @@ def test_bounds_are_where_the_divergence_passes_the_level(mean, level):
         q = min(max(q, 1e-9), 1 - 1e-9)
         return sum(a * np.log(a / b) for a, b in ((mean, q), (1 - mean, 1 - q)) if a > 0)
 
-    low, high = (bound(np.array([mean]), np.array([level]))[0] for bound in (lower_bound, upper_bound))
+    low, high = (bound(np.array([mean]), np.array([level]), side)[0] for side in (-1, 1))
     assert 0 <= low <= mean <= high <= 1
     step = 2.0**-15
     assert divergence(min(low + step, mean)) <= level + 1e-6
@@ -47,7 +47,7 @@ class Urns:
 
 def test_the_best_candidate_is_missed_by_more_than_tau_in_less_than_delta_of_searches():
     urns = Urns([0.5, 0.62, 0.45, 0.7, 0.68, 0.3, 0.55, 0.2], seed=5)
-    anchors = Search(0.99, beam=1, delta=0.1, tau=0.15, longest=1).run(urns, np.arange(200))[0]
+    anchors = Search(lambda rows: rows, beam=1, delta=0.1, tau=0.15).run(urns, np.arange(200), 0.99, 1)[0]
     chosen = urns.precision[anchors.argmax(axis=1)]
     assert np.mean(chosen < 0.7 - 0.15) <= 0.1
     assert urns.draws < 200 * 8 * 2000

@@ -180,7 +180,7 @@ def without_margin():
     Shap(network, BACKGROUND, output="margin")
 
 
-NO_CLASSES = "A regression has no classes: class_index must be None; got"
+NO_CLASSES = "Labels and numbers have no classes: class_index must be None; got"
 NO_CLASS = "class_index must be a class from 0 to 1"
 NUMBERS = 'DecisionTreeRegressor predicts numbers, not labels: use output="margin"'
 BAD_INPUT = [

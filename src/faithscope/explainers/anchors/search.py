@@ -4,13 +4,14 @@ Whoever can draw perturbed rows that keep an anchor (`Perturbations`) is searche
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.explainers.base import Explainer
+from faithscope.explainers.outcomes import Outcomes
 from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, is_real
 
@@ -70,19 +71,10 @@ class Answers:
         return answers.reshape(keys.shape)
 
 
-def upper_bound(mean: Floats, level: Floats) -> Floats:
-    """The largest q with ``kl(mean, q) <= level``."""
-    return _where_passed(mean, level, np.minimum(mean + np.sqrt(level / 2), 1.0))
-
-
-def lower_bound(mean: Floats, level: Floats) -> Floats:
-    """The smallest q with ``kl(mean, q) <= level``."""
-    return _where_passed(mean, level, np.maximum(mean - np.sqrt(level / 2), 0.0))
-
-
-def _where_passed(mean: Floats, level: Floats, outside: Floats) -> Floats:
-    """The q at which ``kl(mean, q)`` passes the level, between the mean and a q that Pinsker's inequality rules out."""
+def bound(mean: Floats, level: Floats, side: int | Ints) -> Floats:
+    """The largest q with ``kl(mean, q) <= level`` where the side is 1, the smallest where it is -1."""
     p, inside = np.clip(mean, *_INSIDE), mean
+    outside: Floats = np.clip(mean + side * np.sqrt(level / 2), 0.0, 1.0)  # Pinsker's inequality rules it out
     most = level - p * np.log(p) - (1 - p) * np.log1p(-p)
     for _ in range(_BISECTIONS):
         middle = (inside + outside) / 2
@@ -196,12 +188,17 @@ def _leaders(means: Floats, beam: int) -> tuple[Ints, Floats]:
     return leaders, rest
 
 
-KEPT_IN_SEARCH = MappingProxyType({name: f"search.{name}" for name in ("threshold", "beam", "delta", "tau")})
+def check_threshold(threshold: Any) -> None:
+    """Raise if this is no precision to ask for: a number above 0, at most 1."""
+    if not is_real(threshold) or threshold != 1:
+        check_share(threshold, "threshold")
 
 
-@dataclass(frozen=True)
-class Search:
-    """Beam search for a wide anchor that is as precise as asked (Ribeiro, Singh, Guestrin 2018, algorithm 2).
+@dataclass(eq=False, repr=False)
+class Search(Explainer):
+    """What explainers by anchors share: beam search for a wide anchor as precise as asked.
+
+    It is algorithm 2 of Ribeiro, Singh and Guestrin (2018).
 
     Anchors grow by one condition at a time. KL-LUCB finds the `beam` most precise anchors of a size; its bounds hold
     whatever is drawn next. In every turn it draws another batch under each rival that may be more than `tau` better
@@ -217,27 +214,33 @@ class Search:
         How many anchors of each size are kept and extended.
     delta, tau : float
         The chance of error in the choice of the best, and the error in precision that does not matter.
-    longest : int, optional
-        The most conditions.
+    seed, agreement
+        As explainers by anchors have them.
     """
 
-    threshold: float
-    beam: int
-    delta: float
-    tau: float
-    longest: int | None = None
+    predict: Any
+    _: KW_ONLY
+    threshold: float = 0.95
+    beam: int = 4
+    delta: float = 0.1
+    tau: float = 0.15
+    seed: int = 0
+    agreement: Any = None
 
     def __post_init__(self) -> None:
-        if not is_real(self.threshold) or self.threshold != 1:
-            check_share(self.threshold, "threshold")
+        self._outcomes = Outcomes(self.predict, self.agreement, type(self).__name__)
+        check_threshold(self.threshold)
         check_whole(self.beam, "beam")
         check_share(self.delta, "delta")
         check_share(self.tau, "tau")
-        if self.longest is not None:
-            check_whole(self.longest, "The most conditions")
 
     def run(
-        self, space: Perturbations, rows: Ints, done: Callable[[Ints], None] = lambda rows: None
+        self,
+        space: Perturbations,
+        rows: Ints,
+        threshold: float,
+        longest: int | None,
+        done: Callable[[Ints], None] = lambda rows: None,
     ) -> tuple[Codes, Floats]:
         """The anchor of each row, and its precision by the draws of the search.
 
@@ -247,30 +250,33 @@ class Search:
         ----------
         space : Perturbations
         rows : (n,) array
+        threshold : float
+        longest : int, optional
+            The most conditions.
         done : function, optional
             Called with some of the rows as soon as their anchors are final; with every row once.
         """
         start = Candidates.nothing(space, rows)
         best, worth = start.beams[:, 0].copy(), np.full(len(rows), -1.0)
         # Rows that need a condition: if all draws agree with a row, it gets the empty anchor.
-        means = self._check(start, start.parent, np.ones(len(rows)), whole=True)
+        means = self._check(start, start.parent, np.ones(len(rows)), threshold, whole=True)
         at = np.flatnonzero(means < 1)
         conditions, size = np.zeros(len(rows), np.int64), 0
         precision = np.where(means[:, 0] < 1, np.nan, 1.0)  # nan until an anchor was checked
         done(np.delete(rows, at))
         beams, alive = start.beams[at], np.ones((len(at), 1), bool)
-        while len(at) and size != self.longest:
+        while len(at) and size != longest:
             candidates, size = Candidates.extending(space, rows[at], beams, alive, worth[at]), size + 1
             if not candidates.count.any():
                 break
             if size == 1:
                 conditions[at] = candidates.count
             chosen = self._best(candidates)
-            means = self._check(candidates, chosen, self.beam * conditions[at])
+            means = self._check(candidates, chosen, self.beam * conditions[at], threshold)
             lines, alive = np.arange(len(at)), chosen >= 0
             beams = candidates.anchors(lines.repeat(chosen.shape[1]), chosen.ravel()).reshape(*chosen.shape, -1)
             width = np.take_along_axis(candidates.coverage, chosen, axis=1)
-            value = np.where(means >= self.threshold, 1.0 + width, means)  # the widest of those that pass
+            value = np.where(means >= threshold, 1.0 + width, means)  # the widest of those that pass
             pick = value.argmax(axis=1)
             lines = lines[value[lines, pick] > worth[at]]
             pick, improved = pick[lines], at[lines]
@@ -292,7 +298,8 @@ class Search:
                 candidates.count[unsure, None], np.maximum(candidates.batches[unsure], 1), candidates.space.batch
             )
             leaders, rest = _leaders(means, self.beam)
-            bounds = lower_bound(*(np.take_along_axis(part, leaders, axis=1) for part in (means, level)))
+            led, sure = (np.take_along_axis(part, leaders, axis=1) for part in (means, level))
+            bounds = bound(led, sure, -1)
             lines, lowest = np.arange(len(leaders)), bounds.argmin(axis=1)
             weak, low = leaders[lines, lowest], bounds[lines, lowest]
             rivals = may_exceed(rest, low[:, None] + self.tau, level)
@@ -310,7 +317,9 @@ class Search:
         """
         return np.asarray(np.log(2 * count * batches * (batches + 1) / self.delta) / (batches * batch))
 
-    def _check(self, candidates: Candidates, chosen: Ints, checks: Array, *, whole: bool = False) -> Floats:
+    def _check(
+        self, candidates: Candidates, chosen: Ints, checks: Array, threshold: float, *, whole: bool = False
+    ) -> Floats:
         """Precision of the chosen candidates, on draws that had no part in the choice: (n, beam), -1 for none.
 
         A row has at most `beam` checks of each size, so no check errs by more than the slack, but for a chance of delta
@@ -325,13 +334,10 @@ class Search:
             hits[line, place] += space.agreeing(candidates, line, chosen[line, place], batch)
             batches += 1
             means[line, place] = mean = hits[line, place] / (batches * space.batch)
-            unsure = self._unsure(mean, self._level(checks[line], batch - _CHECKED + 1, space.batch))
+            passes, level = mean >= threshold, self._level(checks[line], batch - _CHECKED + 1, space.batch)
+            end = bound(mean, level, np.where(passes, -1, 1))
+            # The precision may lie on the other side of the threshold than the mean, by more than the slack.
+            unsure = np.where(passes, end < threshold - _SLACK, end >= threshold + _SLACK)
             left = unsure & ((mean == 1) | (not whole))
             line, place = line[left], place[left]
         return means
-
-    def _unsure(self, mean: Floats, level: Floats) -> Bools:
-        """Whether the precision may be on the other side of the threshold than its mean, by more than the slack."""
-        low = lower_bound(mean, level) < self.threshold - _SLACK
-        high = upper_bound(mean, level) >= self.threshold + _SLACK
-        return np.where(mean >= self.threshold, low, high)

@@ -1,30 +1,30 @@
 """Anchors: rules such that the model gives nearly all rows under them the prediction of the row."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.anchors.search import (
-    KEPT_IN_SEARCH,
     Answers,
     Candidates,
     Keys,
     Search,
+    check_threshold,
     condition_keys,
     mix,
 )
-from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.outcomes import Outcomes
+from faithscope.explainers.base import Progress, blocks
 from faithscope.explainers.ranges import bins_of, edges_of, range_condition, rules_of
 from faithscope.explainers.space import Categories, Space
 from faithscope.explanations.conditions.condition import Condition, to_condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
+from faithscope.inputs.checks import check_whole
+from faithscope.inputs.columns import distinct_names
 from faithscope.inputs.grouping import group
 from faithscope.inputs.seeds import generators
 from faithscope.runtime.memory import in_memory, need
@@ -39,14 +39,15 @@ _LINES = 4096  # batches of draws looked up at the same time, at most
 _NUMBERS = 2**25  # of draws, in one block
 
 
-class Anchors(Explainer):
+@dataclass(eq=False, repr=False)
+class Anchors(Search):
     """Explains a row by a rule: under it, the model nearly always gives the prediction that it gives the row.
 
     Numbers are seen as their quarter of the training rows: conditions are ``x <= q`` and ``x > q`` for the quartiles q,
     equality for categories, and ``x == missing`` if the row misses a value that some training rows miss too. Dates are
     numbers. The precision of a rule is measured on perturbed training rows, in which each value that breaks the rule is
     replaced by a value of the same column that keeps it: it is the share of them that have the row's prediction. Rules
-    are found by beam search with KL-LUCB (see `lucb.Search`).
+    are found by beam search with KL-LUCB (see `search.Search`).
 
     If no rule reaches the threshold, the row gets the most precise rule that was tried: `Rules.claimed` shows which
     these are. Quarters may be too coarse for the model, or the model may predict the row otherwise than all
@@ -90,30 +91,19 @@ class Anchors(Explainer):
     'x0 > 49.5'
     """
 
-    _kept_as = MappingProxyType({"predict": "model", **KEPT_IN_SEARCH, "max_conditions": "search.longest"})
+    X_train: Any
+    _: KW_ONLY
+    categorical: Iterable[int | str] = ()
+    max_conditions: int | None = None
 
-    def __init__(
-        self,
-        predict: Any,
-        X_train: Any,
-        *,
-        threshold: float = 0.95,
-        beam: int = 4,
-        categorical: Iterable[int | str] = (),
-        delta: float = 0.1,
-        tau: float = 0.15,
-        seed: int = 0,
-        max_conditions: int | None = None,
-        agreement: Any = None,
-    ) -> None:
-        self._outcomes = Outcomes.of(predict, agreement, type(self).__name__)
-        self.model, self.seed, self.agreement = predict, seed, agreement
-        self.X_train, self.categorical = X_train, categorical
-        self.search = Search(threshold, beam, delta, tau, max_conditions)
-        self.table = Space.learn(X_train, categorical)
-        Rules.from_conditions([], features=self.table.names)  # raises if two columns have the same name
-        self._bins = Bins(self.table.encode(X_train), self.table.categorical, self.table.whole)
-        self._coverage = CoveredRows(self._bins, seed)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_conditions is not None:
+            check_whole(self.max_conditions, "max_conditions")
+        self.table = Space.learn(self.X_train, self.categorical)
+        distinct_names(self.table.names)
+        self._bins = Bins(self.table.encode(self.X_train), self.table.categorical, self.table.whole)
+        self._coverage = CoveredRows(self._bins, self.seed)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
         """One rule per row, which covers the row; it covers everything if the prediction is always the same.
@@ -129,7 +119,7 @@ class Anchors(Explainer):
         progress : bool or callable, optional
             True shows how far it is; a function is called with the rows done, and all rows, whenever more are done.
         """
-        return self.explain_at(X, [self.search.threshold], progress=progress)[self.search.threshold]
+        return self.explain_at(X, [self.threshold], progress=progress)[self.threshold]
 
     @in_memory("explain fewer rows or features, or bin categories")
     def explain_at(
@@ -155,7 +145,9 @@ class Anchors(Explainer):
         """
         if isinstance(thresholds, int | float | str) or not (several := list(thresholds)):
             raise BadInput(f"thresholds must list at least one number, as in [0.5, 0.95]; got {thresholds!r}.")
-        searches = {threshold: replace(self.search, threshold=threshold) for threshold in several}
+        for threshold in several:
+            check_threshold(threshold)
+        several = list(dict.fromkeys(several))
         rows, table = self.table.read(X)
         labels, bins = self._labels(rows, table), self._bins.locate(rows)
         cell, first = group((bins, labels.astype(object)))  # rows with the same bins and prediction share a rule
@@ -167,12 +159,15 @@ class Anchors(Explainer):
             nonlocal done
             done += int(sizes[cells].sum())
             if progress is not None and len(cells):
-                progress(done // len(searches), len(rows))
+                progress(done // len(several), len(rows))
 
-        step, cells = min(_GROUP, _TRIED // (self.search.beam * len(self._bins.conditions[0]))), np.arange(len(first))
+        step, cells = min(_GROUP, _TRIED // (self.beam * len(self._bins.conditions[0]))), np.arange(len(first))
         found = {}
-        for threshold, search in searches.items():
-            parts = [search.run(draws, cells[block], tell) for block in [*blocks(len(first), step)] or [slice(0)]]
+        for threshold in several:
+            parts = [
+                self.run(draws, cells[block], threshold, self.max_conditions, tell)
+                for block in [*blocks(len(first), step)] or [slice(0)]
+            ]
             anchors, precision = map(np.concatenate, zip(*parts, strict=True))
             conditions = [
                 [self._condition(j, int(anchor[j])) for j in np.flatnonzero(anchor).tolist()] for anchor in anchors
@@ -187,13 +182,13 @@ class Anchors(Explainer):
         parts = [self._outcomes.ask((table or self.table).decode(rows[block])) for block in blocks(len(rows), _ASKED)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
-    def _batch(self, number: int) -> "_Batch":
-        """The draws of a batch, by its number."""
+    def _batch(self, number: int) -> tuple[Ints, Codes, Floats, Keys]:
+        """A batch of draws, by its number: training rows, their bins, random numbers that choose values, and keys."""
         bins, size = self._bins, TableDraws.batch
         generator = generators(self.seed, np.full((1, 1), float(number)))[0]
         row = generator.integers(len(bins.values), size=size)
         keys = mix(number * size + np.arange(size))
-        return _Batch(row, bins.bins[row].T, generator.random((size, len(self.table.names))), keys)
+        return row, bins.bins[row].T, generator.random((size, len(self.table.names))), keys
 
     def _condition(self, j: int, code: int) -> Condition:
         """The condition on feature j that a code stands for."""
@@ -316,15 +311,6 @@ class CoveredRows:
         return maps
 
 
-class _Batch(NamedTuple):
-    """A batch of draws: training rows, their bins, random numbers that choose replacements, and keys."""
-
-    row: Ints
-    bins: Codes
-    chances: Floats
-    keys: Keys
-
-
 class TableDraws:
     """Draws under the anchors of cells, and the model's answers to them, each asked for once.
 
@@ -375,13 +361,33 @@ class TableDraws:
         return hits[pair]
 
     def _predict(self, anchors: Codes, numbers: Ints) -> Floats:
-        """The prediction of each draw of these batches, as a number: (lines, batch)."""
+        """The prediction of each draw of these batches, as a number: (lines, batch).
+
+        Values of the training row that break the anchor are replaced by values that keep it. Where the same values of
+        the same training row are replaced, draws have equal keys.
+        """
+        bins = self.bins
         distinct, place = np.unique(numbers, return_inverse=True)
-        batches = _Batch(*map(np.stack, zip(*map(self.drawn, distinct.tolist()), strict=True)))
+        row, drawn, chances, keys = map(np.stack, zip(*map(self.drawn, distinct.tolist()), strict=True))
+        keys, (line, j) = keys[place], np.nonzero(anchors)
+        if len(line):
+            code, own = anchors[line, j], drawn[place[line], j]
+            broken = (own < bins.low[j, code][:, None]) | (own > bins.high[j, code][:, None])
+            parts = np.where(broken, condition_keys(j, code)[:, None], np.uint64(0))
+            starts = np.flatnonzero(np.diff(line, prepend=-1))
+            keys[line[starts]] += np.add.reduceat(parts, starts, axis=0)
 
         def ask(positions: Ints) -> Floats:
             line, draw = np.divmod(positions, self.batch)
-            predictions = self.explainer._labels(self._rows(anchors[line], batches, place[line], draw))
+            known, asked = row[place[line], draw], anchors[line]
+            values, (at, j) = bins.values[known], np.nonzero(asked)
+            code, own = asked[at, j], bins.bins[known[at], j]
+            broken = (own < bins.low[j, code]) | (own > bins.high[j, code])
+            at, j, code = at[broken], j[broken], code[broken]
+            start, stop = bins.starts[j, bins.low[j, code]], bins.starts[j, bins.high[j, code] + 1]
+            chance = chances[place[line[at]], draw[at], j]
+            values[at, j] = bins.ordered[j, start + (chance * (stop - start)).astype(np.int64)]
+            predictions = self.explainer._labels(values)
             if self.outcomes.of_numbers:
                 return predictions
             places = np.full(len(predictions), float(len(self.known)))  # of predictions that no row has
@@ -389,29 +395,4 @@ class TableDraws:
                 places[predictions == self.known[number : number + 1]] = number  # of length 1: a label may be a tuple
             return places
 
-        return self.answers.of(self._keys(anchors, batches, place), ask)
-
-    def _keys(self, anchors: Codes, batches: _Batch, place: Ints) -> Keys:
-        """The key of each draw of each line: equal if the same values of the same training row are replaced."""
-        keys = batches.keys[place]
-        line, j = np.nonzero(anchors)
-        if len(line):
-            code = anchors[line, j]
-            drawn = batches.bins[place[line], j]
-            broken = (drawn < self.bins.low[j, code][:, None]) | (drawn > self.bins.high[j, code][:, None])
-            parts = np.where(broken, condition_keys(j, code)[:, None], np.uint64(0))
-            starts = np.flatnonzero(np.diff(line, prepend=-1))
-            keys[line[starts]] += np.add.reduceat(parts, starts, axis=0)
-        return keys | np.uint64(1)
-
-    def _rows(self, anchors: Codes, batches: _Batch, place: Ints, draw: Ints) -> Floats:
-        """Perturbed rows: values of the training row that break the anchor are replaced by values that keep it."""
-        bins, row = self.bins, batches.row[place, draw]
-        values, (at, j) = bins.values[row], np.nonzero(anchors)
-        code, drawn = anchors[at, j], bins.bins[row[at], j]
-        broken = (drawn < bins.low[j, code]) | (drawn > bins.high[j, code])
-        at, j, code = at[broken], j[broken], code[broken]
-        start, stop = bins.starts[j, bins.low[j, code]], bins.starts[j, bins.high[j, code] + 1]
-        chance = batches.chances[place[at], draw[at], j]
-        values[at, j] = bins.ordered[j, start + (chance * (stop - start)).astype(np.int64)]
-        return values
+        return self.answers.of(keys | np.uint64(1), ask)

@@ -1,26 +1,24 @@
 """Anchors of texts: sets of words that nearly always keep the prediction, whatever other words are masked."""
 
 from collections import Counter
-from types import MappingProxyType
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.explainers.anchors.search import (
-    KEPT_IN_SEARCH,
     Answers,
     Candidates,
     Keys,
     Search,
     mix,
 )
-from faithscope.explainers.base import Explainer, Progress, blocks
-from faithscope.explainers.outcomes import Outcomes
+from faithscope.explainers.base import Progress, blocks
 from faithscope.explanations.base import claims
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.array_types import Bools, Codes, Floats, Ints
-from faithscope.inputs.checks import check_function
+from faithscope.inputs.checks import check_function, check_whole
 from faithscope.inputs.documents import Tokenizer, to_documents, words_of
 from faithscope.inputs.seeds import row_digests
 
@@ -28,11 +26,12 @@ _GROUP = 256  # documents searched at the same time
 _MARKS = 2**22  # words kept or masked, in one block
 
 
-class TextAnchors(Explainer):
+@dataclass(eq=False, repr=False)
+class TextAnchors(Search):
     """Explains a text by a set of its words: as long as they stay, the model nearly always keeps its prediction.
 
     A draw masks each other word with probability 1/2, all its occurrences together: it is replaced by `unknown`, which
-    ``anchor-exp`` calls the UNK distribution. Sets are found by beam search with KL-LUCB (see `lucb.Search`). If no set
+    ``anchor-exp`` calls the UNK distribution. Sets are found by beam search with KL-LUCB (see `Search`). If no set
     reaches the threshold, the text gets the most precise set that was tried: `Highlights.claimed` shows which these
     are.
 
@@ -66,31 +65,20 @@ class TextAnchors(Explainer):
     'great'
     """
 
-    X_train = None
-    _kept_as = MappingProxyType({"predict": "model", **KEPT_IN_SEARCH, "max_words": "search.longest"})
+    X_train: Any = None
+    _: KW_ONLY
+    tokenizer: Tokenizer = str.split
+    unknown: str = "UNK"
+    max_words: int | None = None
 
-    def __init__(
-        self,
-        predict: Any,
-        X_train: Any = None,
-        *,
-        threshold: float = 0.95,
-        beam: int = 4,
-        delta: float = 0.1,
-        tau: float = 0.15,
-        tokenizer: Tokenizer = str.split,
-        unknown: str = "UNK",
-        seed: int = 0,
-        max_words: int | None = None,
-        agreement: Any = None,
-    ) -> None:
-        self._outcomes = Outcomes.of(predict, agreement, type(self).__name__)
-        check_function(tokenizer, "tokenizer", "text")
-        if not isinstance(unknown, str):
-            raise WrongType(f"unknown must be a text; got {unknown!r}.")
-        self.model, self.tokenizer, self.unknown, self.seed = predict, tokenizer, unknown, seed
-        self.agreement = agreement
-        self.search = Search(threshold, beam, delta, tau, max_words)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.X_train = None
+        check_function(self.tokenizer, "tokenizer", "text")
+        if not isinstance(self.unknown, str):
+            raise WrongType(f"unknown must be a text; got {self.unknown!r}.")
+        if self.max_words is not None:
+            check_whole(self.max_words, "max_words")
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Highlights:
         """A set of words per text; empty if the text has no words, or if no mask changes its prediction.
@@ -110,7 +98,7 @@ class TextAnchors(Explainer):
             texts = [text for text in ordered[block] if words[text]]
             if texts:
                 masked = _MaskedTexts(self, texts, [words[text] for text in texts])
-                kept, precision = self.search.run(masked, np.arange(len(texts)))
+                kept, precision = self.run(masked, np.arange(len(texts)), self.threshold, self.max_words)
                 chosen = [[own[j] for j in np.flatnonzero(held)] for own, held in zip(masked.words, kept, strict=True)]
                 anchors.update(zip(texts, zip(chosen, precision.tolist(), strict=True), strict=True))
             done += sum(times[text] for text in ordered[block])

@@ -3,7 +3,6 @@
 import warnings
 from functools import cached_property
 from math import ceil, log10
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -93,8 +92,6 @@ class Shap(Explainer):
     0.0
     """
 
-    _kept_as = MappingProxyType({"output": "_output_given", "algorithm": "_algorithm_given"})
-
     def __init__(
         self,
         model: Any,
@@ -140,7 +137,12 @@ class Shap(Explainer):
 
     def __repr__(self) -> str:
         """The output and the algorithm as they were chosen, not as they were given."""
-        return settings_line(self, {**self.get_params(), "output": self.output, "algorithm": self.algorithm})
+        return settings_line(self, super().get_params())
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The output and the algorithm as they were given, with the other arguments of the constructor."""
+        given = {"output": self._output_given, "algorithm": self._algorithm_given}
+        return super().get_params(deep) | given
 
     def __fingerprint__(self) -> tuple[Any, ...]:
         """What the explanations depend on; the bytes of what shap makes of trees differ between equal ones."""
@@ -203,18 +205,13 @@ class Shap(Explainer):
 
         The outputs of a regressor are all explained by default, and none of them is predicted.
         """
-        class_index, regressor = self.class_index, self._regressor
-        if self.output == "label":
-            if class_index is not None:
-                raise BadInput(
-                    f'output="label" explains the label itself: class_index must be None; got {class_index!r}.'
-                )
-            return [0]
-        if regressor and class_index is None:
-            return list(range(classes))
-        if regressor and (classes == 1 or isinstance(class_index, str)):
-            which = "None" if classes == 1 else f"None, or an output from 0 to {classes - 1}"
-            raise BadInput(f"A regression has no classes: class_index must be {which}; got {class_index!r}.")
+        class_index = self.class_index
+        if self.output == "label" or self._regressor:
+            if class_index is None:
+                return list(range(classes))
+            if classes == 1 or isinstance(class_index, str):
+                which = "None" if classes == 1 else f"None, or an output from 0 to {classes - 1}"
+                raise BadInput(f"Labels and numbers have no classes: class_index must be {which}; got {class_index!r}.")
         chosen = chosen_classes(class_index, classes)
         return list(range(classes)) if chosen is None else chosen
 

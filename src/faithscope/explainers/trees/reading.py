@@ -10,6 +10,7 @@ from faithscope.explainers.trees.boosters import names_of, read_catboost, read_l
 from faithscope.explainers.trees.forest import Forest, Tree, last_to_the_left
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.models import owner_of
+from faithscope.inputs.tensors import known_as
 
 _METHODS = ("predict", "predict_proba", "decision_function")
 KNOWN = (
@@ -105,21 +106,20 @@ _READERS: Mapping[tuple[str, str], Callable[[Any], Forest]] = {
 def read_forest(model: Any) -> Forest | None:
     """The trees of a fitted model; None if no reader knows it, or raises if its trees cannot be read."""
     owner, name = owner_of(model), type(owner_of(model)).__name__
-    keys = ((kind, (kind.__module__.partition(".")[0], kind.__name__)) for kind in type(owner).__mro__)
-    kind = next((kind for kind, key in keys if key in _READERS), None)
-    if kind is None:
+    known = next((known_as(kind) for kind in type(owner).__mro__ if known_as(kind) in _READERS), None)
+    if known is None:
         return None
-    library = kind.__module__.partition(".")[0]
+    library = known[0]
     for method in _METHODS:  # a subclass may have a threshold of its own
         whose = next((part for part in type(owner).__mro__ if method in vars(part)), None)
         own = method in getattr(owner, "__dict__", {})
-        if own or (whose is not None and whose.__module__.partition(".")[0] != library):
+        if own or (whose is not None and known_as(whose)[0] != library):
             raise BadInput(
                 f"This {name} has a {method} of its own, so its trees are not all that decides and nothing can be "
                 f"proven: pass a model of {library} itself."
             )
     try:
-        forest = _READERS[library, kind.__name__](owner)
+        forest = _READERS[known](owner)
     except BadInput:
         raise
     except Exception as problem:  # not fitted, or of a version that keeps its trees elsewhere
