@@ -186,7 +186,7 @@ class SufficientReason(Explainer):
             for row in range(len(part.low))
         ]
         rules = rules_of(conjunctions, names, precision=np.ones(len(conjunctions)))  # of all, by proof
-        if self._training is None or not len(rules):
+        if self._training is None or not len(self._training):
             return rules
         parts = list({part: None for rule in rules.distinct for part in rule})
         held = dict(zip(parts, rules.holds(parts, self._training), strict=True))

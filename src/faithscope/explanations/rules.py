@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.errors import BadInput, Removed
+from faithscope.errors import BadInput, Removed, WrongType
 from faithscope.explanations.base import shorten
 from faithscope.explanations.conditions.condition import (
     NOTHING,
