@@ -41,6 +41,7 @@ SKIPPED = ("annotation", "returns", "decorator_list", "bases", "pattern")
 ROOMS = ("counting", "measures", "tables", "explainers", "readers")
 LAST = ("frozen", "laws", "contracts")  # folders of tests that are about everything
 CHOSEN = "not thorough and not engine and not browser"  # Postgres, Spark and Chromium take long to begin
+CRASHED = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS)
 FILES = 6  # read at once, before any of their tests is run
 PAIRS = (
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn),
@@ -118,9 +119,10 @@ def likely(copy, module):
 
 
 def begin(copy, tests, seconds):
-    """Run the tests in this process, which has so many seconds of a processor."""
+    """Run the tests in this process, which has so many seconds of a processor, and five times as many by the clock."""
     os.setsid()
     os.chdir(copy)
+    signal.alarm(5 * int(seconds))
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
     paths = [str(copy / folder) for folder in ("src", "reproduction")]
     # in place of the folder of this script, whose files are called like those of tests
@@ -129,43 +131,28 @@ def begin(copy, tests, seconds):
 
 
 def tried(copy, tests, seconds):
-    """How long tests took a processor, at most so long (five times by the clock), and which of them failed."""
+    """How long tests took a processor, and which of them failed; None if none did in time."""
     with tempfile.TemporaryFile("w+") as told:
         if not (child := os.fork()):  # what is imported here need not be imported again
             os.dup2(told.fileno(), 1)
             os.dup2(told.fileno(), 2)
             begin(copy, tests, seconds)
-        limit, ended = time.monotonic() + 5 * seconds, 0
-        while not ended and time.monotonic() < limit:
-            time.sleep(0.1)
-            ended, status, used = os.wait4(child, os.WNOHANG)
+        _, status, used = os.wait4(child, 0)
         with suppress(ProcessLookupError):  # also what the tests began
             os.killpg(child, signal.SIGKILL)
-        if not ended:
-            os.waitpid(child, 0)
-            return seconds, None
         told.seek(0)
         found = re.search(r"^(?:FAILED|ERROR) (\S+)", told.read(), re.MULTILINE)
-    code = os.waitstatus_to_exitcode(status)
-    ran = code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED, -signal.SIGXCPU, -signal.SIGKILL)
-    return used.ru_utime + used.ru_stime, found[1] if found else None if ran else f"status {code}"
+    return used.ru_utime + used.ru_stime, found[1] if found else f"status {status}" if status in CRASHED else None
 
 
 def outcome(copy, tests, seconds):
     """Whether one of the test files fails in so many seconds of a processor, and which test did."""
-    for few in batched(tests, FILES):
-        used, test = tried(copy, few, seconds)
+    while tests and seconds >= 1:
+        used, test = tried(copy, tests[:FILES], seconds)
         if test:
             return "killed", test
-        seconds -= used
-        if seconds < 1:
-            break
+        tests, seconds = tests[FILES:], seconds - used
     return "survived", ""
-
-
-def batched(things, many):
-    """Lists of so many things, in order."""
-    return [things[start : start + many] for start in range(0, len(things), many)]
 
 
 if __name__ == "__main__":
