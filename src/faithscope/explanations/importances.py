@@ -118,9 +118,9 @@ class Importances(Explanations):
         return (*self.remarks, f"importances are sampled, with standard errors {size}")
 
     @property
-    def _axes(self) -> tuple[int, ...] | None:
-        """The axes of a map; one entry is none."""
-        return None if self.shape is None else tuple(length for length in self.shape if length > 1)
+    def _axes(self) -> tuple[tuple[int, ...]] | None:
+        """The axes of a map, as one entry that is told as a whole; an axis of one entry is none."""
+        return None if self.shape is None else (tuple(length for length in self.shape if length > 1),)
 
     def _form(self) -> Any:
         return type(self), self.values.shape[1], self.form, self.left
