@@ -11,6 +11,7 @@ from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.missing import is_missing, refuse_rows
 from faithscope.inputs.tensors import is_tensor, known_as, to_host
+from faithscope.runtime.memory import need
 
 Query = Literal["", "lazy frame", "relation", "cursor", "reader", "dataset"]
 _KINDS: dict[tuple[str, str], tuple[Query, str]] = {  # and the call that gives their rows
@@ -113,7 +114,16 @@ def to_vector(values: Any, what: str = "Input") -> Array:
     return array if fits or array.ndim > 1 else to_objects(array.tolist() if array.dtype.kind != "f" else list(array))
 
 
+def _text_bytes(column: Any) -> int:
+    """Bytes that the texts of a library's column take once more as Python objects; 0 for any other column."""
+    if "str" not in str(getattr(column, "dtype", getattr(column, "type", ""))).lower():
+        return 0
+    known = column.estimated_size() if hasattr(column, "estimated_size") else getattr(column, "nbytes", 0)
+    return int(known) + 56 * len(column)  # bytes that a Python text takes beside its letters
+
+
 def _library_vector(column: Any) -> Array:
+    need(_text_bytes(column), f"A column of {len(column):,} texts", "drop it, or shorten or number its texts")
     arrow = known_as(type(column))[0] == "pyarrow"
     if arrow and hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
