@@ -76,7 +76,7 @@ REFUSED = {
         (lambda: fs.local(np.zeros((2, 1)), len, len, np.zeros((2, 1))), "one row; got 2"),
         (lambda: fs.sample_until(BATCHES, "a", 0.1, 9, agreement=fs.Close(1.0)), "pass prediction="),
         (lambda: fs.GibbsDecoder().error, "no rows"),
-        (lambda: agree(BOTH).matrix("sme"), "Did you mean 'same'"),
+        (lambda: agree(BOTH).matrix("sme"), "must be one of 'same'"),
         (lambda: plan(["a"] * 200).interval(2_001), r"10 times its size. Measure more rows first"),
         (lambda: plan(["a"] * 200).interval(2.5), "whole number"),
         (lambda: plan(["a"]).interval(2), "every explanation occurred once.*Measure more rows first"),

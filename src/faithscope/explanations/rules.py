@@ -139,7 +139,7 @@ class Rules(Conjunctions):
         for row, item in enumerate(to_items(texts, "Rules, one text per row,")):
             given = item if isinstance(item, list | tuple) else [item]
             for wrong in (piece for piece in given if not isinstance(piece, str)):
-                raise WrongType(f"Rules, row {row}: a rule must be a text; got {wrong!r} ({type(wrong).__name__}).")
+                raise WrongType(f"Rules, row {row}: A rule must be a text; got {wrong!r} ({type(wrong).__name__}).")
             pieces = [piece for piece in given if piece.strip()]
             try:
                 conditions.append([triple for piece in pieces for triple in read(piece)])

@@ -51,8 +51,9 @@ def refuse_query(values: Any, what: str) -> None:
 
 def is_frame(values: object) -> bool:
     """Whether this is a table with named columns: pandas, polars or Arrow."""
-    named = hasattr(values, "columns") or hasattr(values, "column_names")
-    return not query_kind(values) and named and hasattr(values, "shape")
+    if query_kind(values):  # of which nothing is asked
+        return False
+    return (hasattr(values, "columns") or hasattr(values, "column_names")) and hasattr(values, "shape")
 
 
 def frame_columns(frame: Any) -> tuple[Names, list[Array]]:

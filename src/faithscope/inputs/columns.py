@@ -242,7 +242,10 @@ def default_names(count: int) -> Names:
 
 def distinct_names(features: Sequence[Hashable]) -> Names:
     """The names of features as text; raises if two are the same."""
-    names = tuple(map(str, to_items(features, "features, the names of the columns,")))
+    given = to_items(features, "features, the names of the columns,")
+    for odd in (name for name in given if not isinstance(name, Hashable)):
+        raise WrongType(f"features must be names; got {odd!r} ({type(odd).__name__}): pass texts.")
+    names = tuple(map(str, given))
     if len(set(names)) < len(names):
         raise BadInput(f"Two features are called {max(names, key=names.count)!r}: give each its own name.")
     return names
