@@ -98,7 +98,7 @@ PREDICTIONS = by_error(
             ([0], "Explanations have 2 rows but predictions have 1"),
             ([0, None], r"Predictions are missing at row 1 \(None\)"),
             (pd.Series([1, None], dtype="Int64"), "Predictions are missing at row 1"),
-            (MASKED, r"row 1 \(--\)"),
+            (MASKED, r"row 1 \(masked\)"),
         ],
         WrongType: [
             ([ARRAY, FAILS], "Predictions must be hashable and equal by value; row 1 is a Unequal"),

@@ -95,7 +95,7 @@ def to_array(values: Any, what: str) -> Array | None:
     if isinstance(values, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(values)
         rows = np.flatnonzero(mask.reshape(len(mask), -1).any(axis=1) if mask.size and mask.ndim else mask)
-        refuse_rows(rows, what, values)
+        refuse_rows(rows, what, np.broadcast_to("masked", mask.size))
     if isinstance(values, np.ndarray):
         return np.asarray(values)
     return to_host(values) if is_tensor(values) else None
