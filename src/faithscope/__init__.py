@@ -72,12 +72,12 @@ if TYPE_CHECKING:
     from faithscope.measures.local import Local as Local
     from faithscope.measures.local import sample_until
     from faithscope.measures.necessity import necessity
-    from faithscope.measures.numbers.tolerance import ToleranceCurve as ToleranceCurve
-    from faithscope.measures.numbers.tolerance import tolerance_curve as tolerance_curve
     from faithscope.measures.planning.plan import Plan as Plan
     from faithscope.measures.planning.plan import plan
     from faithscope.measures.repeatability import Repeatability as Repeatability
     from faithscope.measures.sufficiency import sufficiency
+    from faithscope.measures.tolerance import ToleranceCurve as ToleranceCurve
+    from faithscope.measures.tolerance import tolerance_curve as tolerance_curve
     from faithscope.measures.within import WithinCurve as WithinCurve
     from faithscope.measures.within import within
     from faithscope.measures.within import within_curve as within_curve

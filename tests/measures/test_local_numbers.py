@@ -56,10 +56,6 @@ class Ruled:
 ruled = st.builds(Ruled, SEEDS, st.sampled_from(AGREEMENTS))
 
 
-def spread(numbers):
-    return numbers.std(ddof=1) if len(numbers) > 1 else np.nan
-
-
 @given(ruled, st.integers(1, 20))
 @example(Ruled(875, fs.Close(1.5)), 10)
 def test_wrongly_covered_rows_are_covered_and_farthest_from_the_row_given_the_explanation(system, k):
@@ -114,7 +110,7 @@ def test_the_ends_of_a_proven_interval_are_where_the_entropy_is_reached_and_neve
 def test_equal_predictions_have_no_spread_whatever_their_rounding(agreement):
     evaluation = evaluated(["a"] * 7 + ["b"] * 3, [0.1] * 7 + [0.7, 0.7, 9.9], agreement=agreement)
     calm = evaluation.table().set_index("explanation").loc["a"]
-    assert calm[["spread", "disagreement", "consistency"]].tolist() == [0, 0, 1]
+    assert calm[["disagreement", "consistency"]].tolist() == [0, 1]
     assert set(evaluation.counterexamples()["explanation"]) == {"b"}
 
 
@@ -124,7 +120,7 @@ def test_no_scale_of_the_predictions_is_too_small_or_too_large(system, scale):
     plain, scaled = (evaluated(system.keys, y, agreement=fs.Spread()) for y in (numbers, scale * numbers))
     for one, other, columns in (
         (plain.local(), scaled.local(), ["mean"]),
-        (plain.table(), scaled.table(), ["mean", "spread", "highest"]),
+        (plain.table(), scaled.table(), ["mean", "highest"]),
     ):
         pd.testing.assert_series_equal(one["consistency"], other["consistency"])
         pd.testing.assert_frame_equal(scale * one[columns], other[columns], rtol=1e-6, atol=0)

@@ -191,8 +191,8 @@ class Evaluation(OfOneExplainer):
 
         The interval of the purity allows for the choice of the label, however many labels there are: it holds although
         the label is the commonest of these rows (``docs/intervals.md``). Of numbers, the table shows their mean,
-        spread, lowest and highest, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared
-        distances for `Spread`.
+        lowest and highest, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared distances for
+        `Spread`.
         """
         counts, sample = self._counts(), self.sample
         clustered = None if sample.clusters is None else TogetherRows.of(counts, sample)

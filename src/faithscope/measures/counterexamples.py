@@ -16,7 +16,7 @@ from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
-from faithscope.measures.numbers.groups import disagree, disagreement, distance, shown
+from faithscope.measures.numbers import agreement_of_scopes, disagree, distance, shown
 from faithscope.sample import Sample
 
 Space = tuple[Gower, list[Array]]  # a distance, and the columns that it compares
@@ -55,7 +55,7 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     numbers = counts.agreement.of_numbers
     codes = counts.explanations.locate(sample.explanations)
     pairs = stranger_pairs(counts, sample, codes) if pairs is None else pairs
-    total = disagreement(counts) if numbers else pairs
+    total = agreement_of_scopes(counts)["disagreement"] / 2 if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
     space = _space(sample.X)

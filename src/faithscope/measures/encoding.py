@@ -24,9 +24,8 @@ from faithscope.measures.estimate import refuse_spread
 from faithscope.measures.intervals.local import log_choose
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.measures.means import Answer
-from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
-from faithscope.measures.telling import number
+from faithscope.measures.telling import number, told_number
 from faithscope.relations import Relation, check_rows, says_where, to_relation
 from faithscope.rounding import down, in_brackets, up
 from faithscope.runtime.of_logs import takes_log

@@ -18,7 +18,6 @@ from faithscope.measures.chance import exceeds_chance
 from faithscope.measures.intervals.margins import Bracket, Margins
 from faithscope.measures.intervals.tight import equality_margins
 from faithscope.measures.notes import label_notes, occurrence_notes, restatement_notes
-from faithscope.measures.numbers.words import named, told_number
 from faithscope.measures.telling import (
     Measured,
     OfEstimates,
@@ -26,7 +25,9 @@ from faithscope.measures.telling import (
     estimate_table,
     in_clusters,
     judge,
+    named,
     recall_sentence,
+    told_number,
     with_doubts,
 )
 from faithscope.notes import doubts

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Same, Spread, scaled
+from faithscope.agreements import Same, Spread
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.cover import Asked
@@ -21,15 +21,7 @@ from faithscope.measures.intervals.local import agreement_interval, label_interv
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns
 from faithscope.measures.local import at_row as local_at_row
-from faithscope.measures.numbers.groups import (
-    agreeing_by_cell,
-    disagree,
-    distance,
-    mean_agreement,
-    shown,
-    squared,
-    variance,
-)
+from faithscope.measures.numbers import agreeing_by_cell, agreement_of_scopes, disagree, distance, shown
 from faithscope.relations import Blocks, Relation
 from faithscope.sample import Sample
 
@@ -156,22 +148,6 @@ def _precision(
         "wrongly_covered": total - right,
         **({} if asked is None else {"asked": every}),
     }
-
-
-def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, Any]:
-    """How much the rows given each explanation agree with the other rows that it covers, of all or of those asked."""
-    covered, same = counts.per_explanation[counts.explanation], agreeing_by_cell(counts)
-    inside = counts.given - counts.missed
-    agreeing = inside * (same - counts.agreement.itself) + counts.missed * same
-    others = inside * (covered - 1) + counts.missed * covered
-    agreeing, pairs = (sums(counts.explanation, column, counts.distinct) for column in (agreeing, others))
-    apart = np.maximum(pairs - agreeing, 0.0)
-    if isinstance(counts.agreement, Spread):
-        apart = squared(2 * agreeing, scaled(counts.values)[1])
-    share = mean_agreement(counts.agreement, agreeing, pairs, variance(counts))
-    reached = divided(counts.per_explanation, counts.n if asked is None else asked, np.nan)
-    columns = {"n": counts.rows_given, "sufficiency": share, "coverage": reached, "disagreement": apart}
-    return columns if asked is None else columns | {"asked": asked}
 
 
 def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: int = 10) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import frame_columns, is_frame
 from faithscope.inputs.rows import take_rows
 from faithscope.inputs.tensors import is_tensor, to_host
-from faithscope.measures.numbers.words import told_number
+from faithscope.measures.telling import told_number
 from faithscope.report.document import Block, Group, Key, missing
 from faithscope.report.explainer import Explainer, Question
 from faithscope.report.maps import picture_of

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithscope.agreements import Agreement, Spread
-from faithscope.measures.numbers.words import described
+from faithscope.measures.telling import described
 from faithscope.report.document import Facts, Group, Section
 
 GLOSSARY: dict[str, str] = {

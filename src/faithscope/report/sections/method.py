@@ -1,7 +1,7 @@
 """How it was computed: by which method, on what assumptions, with which settings and versions."""
 
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.numbers.words import described, named, told_number
+from faithscope.measures.telling import described, named, told_number
 from faithscope.report.document import Block, Facts, Group, Section
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.wording import wording
