@@ -135,15 +135,6 @@ def test_local_sufficiency_does_not_say_what_was_not_asked():
     assert (local["asked"] == 10).all()
 
 
-def test_wrongly_covered_rows_were_asked_about():
-    table = drawn()[3]
-    wrong = evaluated().wrongly_covered(20)
-    said = set(table[table["applies"].astype(bool)][["row", "explanation"]].itertuples(index=False, name=None))
-    assert len(wrong) == 20
-    assert said >= set(zip(wrong["wrong_row"], wrong["row"], strict=True))
-    assert (wrong["prediction"] != wrong["wrong_prediction"]).all()
-
-
 def test_the_report_and_the_assertion_advise_to_ask_more(tmp_path):
     evaluated().to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()

@@ -64,7 +64,6 @@ def test_rounding_never_makes_different_values_look_alike_and_what_cannot_be_see
 
 ASKED = {
     "counterexamples": ("contradictions", "consistency"),
-    "wrongly_covered": ("contradictions", "sufficiency"),
     "_discretized": ("discretizations", "consistency"),
 }
 

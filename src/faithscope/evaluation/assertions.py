@@ -22,10 +22,6 @@ _ALIKE = (
     "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, with the same explanation: "
     "{explanation}"
 )
-_COVERED = (
-    "row {index} is predicted {prediction!r}, and its explanation also applies to row {wrong_index}, predicted "
-    "{wrong_prediction!r}: {explanation}"
-)
 
 
 class Unfaithful(AssertionError):
@@ -227,13 +223,11 @@ def _reason(estimate: Estimate, wanted: float) -> str:
 
 
 def _pairs(failed: JudgedEstimate) -> list[str]:
-    """Lines with pairs of rows that show the failure, or with the reason why they cannot be shown."""
-    applies = failed.estimate.measure == "sufficiency"
-    ask = getattr(failed.result, "wrongly_covered" if applies else "counterexamples", None)
-    if ask is None or failed.population or failed.estimate.measure == NECESSITY:
+    """Lines with pairs of rows that show a failure of consistency, or with the reason why they cannot be shown."""
+    ask = getattr(failed.result, "counterexamples", None)
+    if ask is None or failed.population or failed.estimate.measure != "consistency":
         return []
     try:
-        lines = ask(_PAIRS).to_dict("records")
+        return [_ALIKE.format(**pair) for pair in ask(_PAIRS).to_dict("records")]
     except FaithscopeError as problem:
         return [f"No pairs of rows are shown: {problem}"]
-    return [(_COVERED if applies else _ALIKE).format(**pair) for pair in lines]

@@ -204,8 +204,13 @@ class Evaluation(OfOneExplainer):
         ``row_a`` and ``row_b`` are positions in X as it was handed over, ``index_a`` and ``index_b`` its row labels
         (the positions again if it has none). Of numbers, the pairs with the largest ``gap`` come first.
         """
-        pairs = counterexamples(self._counts(), self.sample, k)
-        return frame(self._named(pairs, {"row_a": "index_a", "row_b": "index_b"}))
+        labels, told = row_labels(self.X), dict[str, Any]()
+        for name, column in counterexamples(self._counts(), self.sample, k).items():
+            told[name] = column
+            if name in ("row_a", "row_b"):
+                told[name] = self.sample.places[column]
+                told[name.replace("row", "index")] = told[name] if labels is None else labels[column]
+        return frame(told)
 
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
@@ -244,25 +249,6 @@ class Evaluation(OfOneExplainer):
         if not isinstance(self.undiscretized, Reasons) or self.agreement.of_numbers:
             return None
         return self.leakage() if label_phrases(self.sample.numbered_labels[0]) else None
-
-    def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
-        """Rows that an explanation covers although they get another prediction, worst explanations first.
-
-        ``row`` and ``wrong_row`` are positions in X as it was handed over, ``index`` and ``wrong_index`` its row
-        labels (the positions again if it has none). Of numbers, the rows farthest from that of the row come first.
-        """
-        pairs = scopes.wrongly_covered(self._scoped(), self._ruled, self._relation, k)
-        return frame(self._named(pairs, {"row": "index", "wrong_row": "wrong_index"}))
-
-    def _named(self, columns: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-        """Convert positions in these rows to positions in X as it was handed over, and add columns of row labels."""
-        labels = row_labels(self.X)
-        told: dict[str, Any] = {}
-        for name, column in columns.items():
-            told[name] = column if name not in names or self.rows is None else self.rows[column]
-            if name in names:
-                told[names[name]] = told[name] if labels is None else labels[column]
-        return told
 
     def _scoped(self) -> Coverage:
         if self._coverage is None:
@@ -383,11 +369,11 @@ class Evaluation(OfOneExplainer):
         return {"Explanations": self.explanations.kind, "Seed": str(self.seed)}
 
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
-        """Up to k pairs of rows that lower the measure."""
+        """Up to k pairs of rows that lower consistency; none for sufficiency."""
         from faithscope.report.maps import map_of
         from faithscope.report.result import row_pairs
 
-        pairs = row_pairs(self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k), self.rows)
+        pairs = row_pairs(self.counterexamples(k), self.rows) if measure == "consistency" else []
         return [{**pair, "map": map_of(self.explanations, pair["a"])} for pair in pairs]
 
 

@@ -1,11 +1,11 @@
-"""Scopes: the precision and coverage of each explanation on your own rows, and the rows that it wrongly covers."""
+"""Scopes: the precision and coverage of each explanation on your own rows."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Same, Spread
+from faithscope.agreements import Same
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.cover import Asked
@@ -15,13 +15,11 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.checks import check_whole
-from faithscope.measures.counterexamples import share_out
 from faithscope.measures.intervals.local import agreement_interval, label_interval
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns
 from faithscope.measures.local import at_row as local_at_row
-from faithscope.measures.numbers import agreeing_by_cell, agreement_of_scopes, disagree, distance, shown
+from faithscope.measures.numbers import agreeing_by_cell, agreement_of_scopes
 from faithscope.relations import Blocks, Relation
 from faithscope.sample import Sample
 
@@ -148,47 +146,6 @@ def _precision(
         "wrongly_covered": total - right,
         **({} if asked is None else {"asked": every}),
     }
-
-
-def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: int = 10) -> dict[str, Any]:
-    """Up to k rows that an explanation covers although they get another prediction; one per explanation in turn.
-
-    Returns
-    -------
-    dict of columns
-        ``row`` was given the explanation; ``wrong_row`` is covered by it and has another prediction. Of numbers,
-        ``row`` is the one that disagrees most with the rows covered; the farthest of these are shown, with their
-        ``gap``.
-    """
-    check_whole(k, "k")
-    counts, labels, numbers, codes = coverage.counts, sample.labels, sample.agreement.of_numbers, coverage.codes
-    top, cells, place = commonest_cells(counts), counts.locate_codes(codes, labels)[1], sample.numbered_labels[1]
-    wrong = agreement_of_scopes(counts)["disagreement"] if numbers else counts.per_explanation - counts.covered[top]
-    worst = np.argsort(-wrong, kind="stable")[: min(k, int((wrong > 0).sum()))]
-    # Of the rows given it, the first with the commonest label; of numbers, the one that disagrees most.
-    score = cells == top[codes]
-    if numbers:
-        score = agreeing_by_cell(counts)[cells] * (1 if isinstance(counts.agreement, Spread) else -1)
-    pairs = []
-    for explanation, mask in zip(worst, _masks(counts.explanations.take(worst), sample, relation), strict=True):
-        given = np.flatnonzero(codes == explanation)
-        row = given[score[given].argmax()]
-        others = np.flatnonzero(mask & (place != place[row]))  # equal numbers are not wrong, whatever rounding says
-        if numbers:
-            others = others[disagree(counts.agreement, labels[np.full(len(others), row)], labels[others])]
-            others = others[np.argsort(-distance(labels[others], labels[row][None]), kind="stable")]
-        pairs.append(np.column_stack([np.full(len(others), row), others]))
-    quota = share_out(np.array(list(map(len, pairs)), np.int64), k)
-    taken = [found[:several] for found, several in zip(pairs, quota, strict=True)]
-    a, b = np.concatenate([np.empty((0, 2), np.int64), *taken]).T
-    columns = {
-        "explanation": [counts.explanations.describe(int(which)) for which in np.repeat(worst, quota)],
-        "row": a,
-        "wrong_row": b,
-        "prediction": shown(labels[a]),
-        "wrong_prediction": shown(labels[b]),
-    }
-    return columns | ({"gap": distance(labels[a], labels[b])} if numbers else {})
 
 
 def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation: Relation, confidence: float) -> Local:
