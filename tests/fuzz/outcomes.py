@@ -252,8 +252,8 @@ def _explainer_agreement(agreement):
 
 
 def _direction(direction):
-    share(direction.right, direction.wrong, direction.tiny, direction.ties)
-    assert math.isclose(direction.right + direction.wrong + direction.tiny + direction.ties, 1)
+    share(direction.right, direction.wrong, direction.still)
+    assert math.isclose(direction.right + direction.wrong + direction.still, 1)
     if direction.value is not None:
         share(direction.low, direction.high)
         in_order(direction.low, direction.value, direction.high)

@@ -1,7 +1,13 @@
 """A card: what is shown of a result where there is room for a few lines and tables."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Cell(str):
@@ -51,6 +57,21 @@ class Table:
         columns, *rows = (tuple(line[place] for place in kept) for line in (self.columns, *self.rows))
         words = sum(place < self.words for place in kept)
         return Table(columns, tuple(rows), words, self.title, self.caption)
+
+
+def framed(frame: "pd.DataFrame", columns: Sequence[str], caption: str = "", title: str = "") -> Table:
+    """A table of some columns of a frame, words first: shares with three decimals, and a dash for what is missing."""
+    shown = frame[list(columns)]
+    rows = tuple(tuple(map(_cell, line)) for line in shown.itertuples(index=False))
+    return Table(tuple(columns), rows, sum(each.kind == "O" for each in shown.dtypes), title, caption)
+
+
+def _cell(value: Any) -> Cell:
+    if value is None or value != value:
+        return Cell("–")
+    if isinstance(value, str):
+        return Cell(visible(value))
+    return Cell(f"{value:.3f}" if isinstance(value, float) else f"{value:,}", value)
 
 
 @dataclass(frozen=True)
