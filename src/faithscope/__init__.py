@@ -72,8 +72,8 @@ if TYPE_CHECKING:
     from faithscope.measures.local import Local as Local
     from faithscope.measures.local import sample_until
     from faithscope.measures.necessity import necessity
-    from faithscope.measures.planning.plan import Plan as Plan
-    from faithscope.measures.planning.plan import plan
+    from faithscope.measures.planning import Plan as Plan
+    from faithscope.measures.planning import plan
     from faithscope.measures.repeatability import Repeatability as Repeatability
     from faithscope.measures.sufficiency import sufficiency
     from faithscope.measures.tolerance import ToleranceCurve as ToleranceCurve

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from faithscope.measures.explainer_agreement import ExplainerAgreement
     from faithscope.measures.leakage import Leakage
     from faithscope.measures.local import Local
-    from faithscope.measures.planning.plan import Plan
+    from faithscope.measures.planning import Plan
     from faithscope.measures.repeatability import Repeatability
     from faithscope.measures.tolerance import ToleranceCurve
     from faithscope.measures.within import WithinCurve

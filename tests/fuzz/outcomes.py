@@ -22,7 +22,7 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.decoders import Simulatability
 from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.local import Local
-from faithscope.measures.planning.plan import Plan
+from faithscope.measures.planning import Plan
 from faithscope.measures.repeatability import Repeatability
 from faithscope.measures.tolerance import ToleranceCurve
 from faithscope.measures.within import WithinCurve

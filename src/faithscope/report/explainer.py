@@ -8,7 +8,7 @@ from typing import TypeVar
 from faithscope.errors import FaithscopeError
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.planning.plan import Plan
+from faithscope.measures.planning import Plan
 from faithscope.measures.slices import Slices
 from faithscope.measures.telling import ExplainerVerdict, with_doubts
 from faithscope.notes import doubts, reworded

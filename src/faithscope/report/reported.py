@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from faithscope.measures.comparing.populations import Populations
     from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
-    from faithscope.measures.planning.plan import Plan
+    from faithscope.measures.planning import Plan
     from faithscope.report.result import Breakdown
 
 
@@ -124,7 +124,7 @@ class OfOneExplainer(Reported):
 
     def _plan(self, measure: str) -> "Plan":
         """How many rows the measure needs."""
-        from faithscope.measures.planning.plan import plan
+        from faithscope.measures.planning import plan
 
         return plan(getattr(self, measure))
 

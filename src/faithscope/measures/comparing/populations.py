@@ -30,7 +30,7 @@ from faithscope.measures.comparing.differences import (
 from faithscope.measures.comparing.groupings import to_groupings
 from faithscope.measures.estimate import NECESSITY, Estimate, to_estimate
 from faithscope.measures.intervals.margins import Margins
-from faithscope.measures.planning.forecast import rarefy
+from faithscope.measures.planning import rarefy
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample
