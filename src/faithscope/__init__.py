@@ -71,11 +71,10 @@ if TYPE_CHECKING:
     from faithscope.measures.leakage import leakage
     from faithscope.measures.local import Local as Local
     from faithscope.measures.local import sample_until
-    from faithscope.measures.necessity import necessity
     from faithscope.measures.planning import Plan as Plan
     from faithscope.measures.planning import plan
     from faithscope.measures.repeatability import Repeatability as Repeatability
-    from faithscope.measures.sufficiency import sufficiency
+    from faithscope.measures.sufficiency import necessity, sufficiency
     from faithscope.measures.tolerance import ToleranceCurve as ToleranceCurve
     from faithscope.measures.tolerance import tolerance_curve as tolerance_curve
     from faithscope.measures.within import WithinCurve as WithinCurve

@@ -105,7 +105,7 @@ REFUSED = {
         (lambda: agree(BOTH).pair("a", "z"), "'a' and 'z' are no two of these explainers"),
     ],
     NotScoped: [
-        (lambda: fs.encoding(fs.Importances(PHI), LABELS, PHI), "encoding is undefined: pass relation="),
+        (lambda: fs.encoding(fs.Importances(PHI), LABELS, PHI), "encoding are undefined.*pass relation="),
         (lambda: fs.encoding(LABELS, LABELS, PHI), "plain keys"),
         (lambda: fs.encoding(fs.Prototypes(np.zeros(40, int)), LABELS, PHI), r"Prototypes\(indices, points\)"),
         (

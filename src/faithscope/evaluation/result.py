@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from faithscope.agreements import Spread
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.coverage import cover
+from faithscope.counting.coverage import count_necessity, cover
 from faithscope.discretizers import Discretize, Original, usual
 from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import FaithscopeError, NotScoped
@@ -29,13 +29,12 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import measure_by, measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
-from faithscope.measures.estimate import MEASURES, Estimate, noted
+from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import TogetherRows, per_explanation, per_row
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.necessity import measure_necessity, necessity_by, reached
 from faithscope.measures.slices import Slices, find_slices
-from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_sufficiency, sufficiency_by
+from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_asked, measure_scoped
 from faithscope.measures.telling import WANTED, estimate_columns
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
@@ -277,8 +276,7 @@ class Evaluation(OfOneExplainer):
         if check_word(measure, "measure", MEASURES) == "consistency":
             return measure_by(self.sample, groups, self.options.confidence, self.options.method)
         self._scoped()
-        by = necessity_by if measure == "necessity" else sufficiency_by
-        return by(self._ruled, groups, self.options.scoping)
+        return measure_asked(self._ruled, groups, replace(self.options.scoping, measure=measure))  # type: ignore[no-any-return]
 
     def slices(self, columns: Any = None, *, most: int = 5, seed: int = 0) -> Slices:
         """Where explanations fail, found without being told where to look: rows that agree less with everybody.
@@ -445,13 +443,14 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     even = replace(sample, weights=None, clusters=None)
     coverage = cover(even, evaluation._relation, device="auto", necessity=plain and not sample.agreement.of_numbers)
     named = None if evaluation._naming is None else (evaluation._naming[0], options.relation)
-    estimate = measure_sufficiency(sample, options.scoping, coverage if plain else None, named)
+    estimate = measure_scoped(sample, options.scoping, coverage if plain else None, named)
     estimate = noted(estimate, made_otherwise(estimate, options.method))
     evaluation = replace(evaluation, sufficiency=estimate, _coverage=coverage)
     if isinstance(sample.agreement, Spread) or coverage.asked is not None:
         return evaluation
-    known = coverage.necessity or reached(sample, options.bound)
-    return replace(evaluation, necessity=measure_necessity(sample, options.scoping, known), _reached=known)
+    known = coverage.necessity or count_necessity(sample.counted().evenly(), evaluation._relation)
+    necessity = measure_scoped(sample, replace(options.scoping, measure=NECESSITY), known)
+    return replace(evaluation, necessity=necessity, _reached=known)
 
 
 def check_groups(groups: Any, X: Any) -> None:

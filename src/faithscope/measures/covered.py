@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +17,11 @@ from faithscope.counting.profile import Profile, with_lone
 from faithscope.errors import NotProven
 from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Floats
-from faithscope.measures.estimate import NECESSITY, Estimate, noted, to_estimate
+from faithscope.measures.estimate import NECESSITY, Estimate, noted, refuse_spread, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, UnseenRows, margins
 from faithscope.measures.intervals.tight import equality_margins
 from faithscope.notes import Notes
-from faithscope.relations import Beside
+from faithscope.relations import Beside, Relation, to_relation
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
 
@@ -170,3 +171,10 @@ def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows
         others = others * ((len(others) - 1) / np.maximum(1, coverage.asked.others))
     rows = np.ones(len(others)) if weights is None else weights * (len(weights) / weights.sum())
     return UnseenRows(others, rows, coverage.further)
+
+
+def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relation]:
+    """The rows that count, and the relation of their explanations; refuses what has no bound that a measure needs."""
+    refuse_spread(sample.agreement, measure)
+    counted = sample.counted().evenly()
+    return counted, to_relation(relation, counted.explanations)

@@ -15,18 +15,17 @@ from faithscope.agreements import Agreement, Same
 from faithscope.counting.compared import LabelCells
 from faithscope.counting.counted import Encoded
 from faithscope.counting.coverage import encoded
-from faithscope.errors import NotScoped
 from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
-from faithscope.measures.estimate import refuse_spread
+from faithscope.measures.covered import scoped
 from faithscope.measures.intervals.local import log_choose
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.measures.means import Answer
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import number, told_number
-from faithscope.relations import Relation, check_rows, says_where, to_relation
+from faithscope.relations import check_rows
 from faithscope.rounding import down, in_brackets, up
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
@@ -408,16 +407,3 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
         _encoded=read,
         _tests=tests,
     )
-
-
-def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relation]:
-    """The rows that count, and the relation; refuses what the measure is undefined for."""
-    refuse_spread(sample.agreement, measure)
-    if not says_where(sample.explanations, relation):
-        raise NotScoped(
-            f"These are {sample.explanations.kind}, which do not say where they apply, so {measure} is undefined: pass "
-            "relation=, a function applies(X, explanation) that gives a mask of rows; of prototypes, pass "
-            "Prototypes(indices, points)."
-        )
-    counted = sample.counted().evenly()
-    return counted, to_relation(relation, counted.explanations)

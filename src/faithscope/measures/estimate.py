@@ -365,7 +365,7 @@ def refuse_unproven(method: str | None, measured: str) -> None:
 
 def refuse_spread(agreement: Agreement, measure: str) -> None:
     """Raise if a measure needs agreements from 0 to 1, and the agreement is `Spread`."""
-    if isinstance(agreement, Spread):
+    if isinstance(agreement, Spread) and measure in _NO_SPREAD:
         raise NotProven(_NO_SPREAD[measure])
 
 

@@ -73,8 +73,8 @@ class Applies(Relation):
         if not isinstance(explanations, Importances):
             instead = "pass relation=, a function applies(X, explanation) that gives a mask of rows"
         raise NotScoped(
-            f"These are {explanations.kind}, which do not say where they apply, so sufficiency is undefined. "
-            f"Measure consistency, or {instead}."
+            f"These are {explanations.kind}, which do not say where they apply, so sufficiency, necessity and encoding "
+            f"are undefined. Measure consistency, or {instead}."
         )
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
