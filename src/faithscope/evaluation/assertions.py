@@ -192,11 +192,7 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
 
 def _of_groups(populations: Populations) -> list[tuple[str, Estimate]]:
     """The estimates of all groups, each after the words for its group."""
-    return [
-        (f"{part.by or 'population'} {name}", estimate)
-        for part in populations.groupings
-        for name, estimate in part._texts.items()
-    ]
+    return [(f"{populations.by or 'population'} {name}", each) for name, each in populations._texts.items()]
 
 
 def _reason(estimate: Estimate, wanted: float) -> str:

@@ -24,7 +24,7 @@ from faithscope.inputs.checks import check_word, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures import scopes
-from faithscope.measures.comparing.groupings import names_columns, to_groupings
+from faithscope.measures.comparing.groupings import names_columns, to_groups
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import measure_by, measure_consistency
 from faithscope.measures.counterexamples import counterexamples
@@ -269,8 +269,8 @@ class Evaluation(OfOneExplainer):
         Parameters
         ----------
         groups : array-like, (n,), or str or list of str
-            The group of each row; or a column of X by its name, or several: each of them, and all of them crossed. A
-            list of texts that is as long as X is taken for groups.
+            The group of each row; or a column of X by its name, or several, whose values are crossed. A list of texts
+            that is as long as X is taken for groups.
         measure : {"consistency", "sufficiency", "necessity"}
         """
         if check_word(measure, "measure", MEASURES) == "consistency":
@@ -457,5 +457,5 @@ def check_groups(groups: Any, X: Any) -> None:
     """Raise, before any long computation, if there are no rows to be counted, or not one group per row."""
     rows = rows_of(X)
     same_length(X=rows)
-    for grouping in () if groups is None else to_groupings(groups, X):
-        same_length(X=rows, groups=len(number_groups(grouping.values)[1]))
+    if groups is not None:
+        same_length(X=rows, groups=len(number_groups(to_groups(groups, X)[1])[1]))

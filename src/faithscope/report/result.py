@@ -69,20 +69,19 @@ class Breakdown:
 
     @classmethod
     def of(cls, populations: Populations) -> "list[Breakdown]":
-        """The breakdowns by populations: of each column beside everybody, and then among themselves."""
+        """The breakdowns by populations: beside everybody, and then among themselves."""
         return [
             cls(
-                wording(each.by),
+                wording(populations.by),
                 part._texts,
                 None,
-                part.compared if each.among is not None else "",
+                part.compared if populations.among is not None else "",
                 part._apart,
                 [text for text, group in zip(part._texts, part.estimates, strict=True) if group in part.lower]
                 if part.has_rest
                 else None,
             )
-            for each in populations.groupings
-            for part in (each, each.among)
+            for part in (populations, populations.among)
             if part is not None
         ]
 

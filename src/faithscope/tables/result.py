@@ -145,7 +145,7 @@ class Audit(OfOneExplainer):
     def by(
         self, columns: Names, measure: Literal["consistency", "sufficiency", "necessity"] = "consistency"
     ) -> Populations:
-        """A measure for each value of a column; of several, for each of them and for their combinations.
+        """A measure for each value of a column, or of several crossed.
 
         Beside everybody, rows of the group ask and all rows answer; ``.among`` compares rows of one group alone.
         Sufficiency and necessity are those of rules and words.

@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from faithscope.agreements import Agreement, Spread
 from faithscope.discretizers import Original
 from faithscope.discretizers.base import steps
@@ -17,6 +15,7 @@ from faithscope.errors import FaithscopeError, NotScoped
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.forms import are_codes, names_all
 from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.arrays import to_objects
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import Encoding, measure_encoding
@@ -215,14 +214,10 @@ class LogRows(NamedTuple):
 
 
 def in_groups(groups: Mapping[str, Array], measure: Callable[[Array], Populations]) -> Populations:
-    """A measure by these columns of groups: of several, by each of them and by all together."""
-    each = [replace(measure(values), by=name) for name, values in groups.items()]
-    if len(each) == 1:
-        return each[0]
-    columns = [values.tolist() for values in groups.values()]
-    crossed = np.empty(len(columns[0]), object)
-    crossed[:] = list(zip(*columns, strict=True))
-    return replace(measure(crossed), by=crossed_name(list(groups)), each=tuple(each))
+    """A measure by these columns of groups, whose values are crossed."""
+    first, *others = groups.values()
+    values = to_objects(list(zip(*(each.tolist() for each in groups.values()), strict=True))) if others else first
+    return replace(measure(values), by=crossed_name(list(groups)))
 
 
 def read_rows(
