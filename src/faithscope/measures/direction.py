@@ -72,7 +72,10 @@ class Moved(NamedTuple):
         """How many pairs these are, how they move, and the share of right ones among those that move, if any does."""
         weight, right = self.units.weight[self.rows] * of, self.clear & (self.moves > 0)
         kinds = {"right": right, "wrong": self.clear & ~right, "still": ~self.clear, "move": self.moves}
-        told = {"pairs": int(of.sum()), **{name: float(weight @ each / weight.sum()) for name, each in kinds.items()}}
+        told = {
+            "pairs": int(of.sum()),
+            **{name: float(weight @ np.asarray(each, np.float64) / weight.sum()) for name, each in kinds.items()},
+        }
         rows = len(self.units.weight)
         part, whole = (self.units.sums(sums(self.rows, 1.0 * (of & each), rows)) for each in (right, self.clear))
         if not whole.any():
