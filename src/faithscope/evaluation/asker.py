@@ -25,6 +25,13 @@ from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.readers import as_explanations
 from faithscope.runtime.progress import Step, Watch
 
+_INSTEAD = {  # of explainers of other libraries, by their methods: a function of rows that asks them
+    "explain_instance": "lambda X: [explainer.explain_instance(row, model.predict_proba) for row in np.asarray(X)]",
+    "explain_local": "explainer.explain_local",
+    "attribute": "lambda X: explainer.attribute(torch.as_tensor(X), target=1)",
+    "generate_counterfactuals": 'lambda X: explainer.generate_counterfactuals(X, 1, desired_class="opposite")',
+}
+
 
 @dataclass(frozen=True)
 class Asker:
@@ -63,7 +70,7 @@ class Asker:
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """The explanations of an explainer for rows, or the ready explanations that stand in its place."""
         function = function_of(explainer, "explain")
-        if isinstance(explainer, Explanations) or function is None:
+        if is_ready(explainer) or function is None:
             return _over_columns(as_explanations(explainer), X)
         told, n = _takes_progress(function), rows_of(X)
 
@@ -136,12 +143,19 @@ def described(explainer: Any) -> str:
 
 def is_ready(explainer: Any) -> bool:
     """Whether these are explanations, rather than an explainer that makes them."""
-    return isinstance(explainer, Explanations) or function_of(explainer, "explain") is None
+    if not isinstance(explainer, Explanations) and function_of(explainer, "explain") is not None:
+        return False
+    for method, instead in _INSTEAD.items():
+        if callable(getattr(explainer, method, None)):
+            name = type(explainer).__name__
+            raise BadInput(f"{name} has no explain(X): pass a function of rows that asks it, such as {instead}.")
+    return True
 
 
 def function_of(thing: Any, method: str) -> Callable[..., Any] | None:
     """The method of this name, or the function itself; None for ready predictions or explanations."""
-    function = getattr(thing, method, None)
+    # Some explainers of shap have an `explain`, of one row.
+    function = None if hasattr(thing, "shap_values") or hasattr(thing, "explain_row") else getattr(thing, method, None)
     return function if callable(function) else thing if callable(thing) else None
 
 
@@ -155,5 +169,5 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
         raise BadInput(f"X and another argument seem to be swapped, since X is no rows ({type(X).__name__}): {order}.")
     if isinstance(model, Explanations) or (explains and Model(model).find() is None):
         raise BadInput(f"{swapped}, since the model is an explainer ({type(model).__name__}): {order}.")
-    if predicts and function_of(explainer, "explain") is None:
+    if is_ready(explainer) and predicts:
         raise BadInput(f"{swapped}, since the explainer is a model ({type(explainer).__name__}): {order}.")

@@ -9,7 +9,6 @@ from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, called, function_of, refuse_swapped
 from faithscope.evaluation.best import Best
-from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation
 from faithscope.evaluation.run import run, sampled
@@ -63,8 +62,8 @@ def evaluate(
         model with ``predict_proba`` alone, predicts the class with its highest output; a text classifier of Hugging
         Face, the label with the highest score.
     explainer : explainer, function or array-like
-        Anything with ``explain``, a function from rows to explanations, or the explanations themselves. Explainers of
-        shap, lime and InterpretML are taken as they are.
+        Anything with ``explain``, a function from rows to explanations, such as an explainer of shap, or the
+        explanations themselves.
     X : array-like or table, n rows
         Rows like those that the model meets in use; no labels are needed.
     discretizer : discretizer, str or callable, optional
@@ -104,7 +103,7 @@ def evaluate(
     >>> round(ev.consistency.value, 3)
     0.25
     """
-    name = called(adapted(explainer, model))
+    name = called(explainer)
     evaluations, *_ = run(
         model,
         {name: explainer},
@@ -160,7 +159,6 @@ def local(
     local consistency 1.000, 95% interval [0.02, 1.00];
       1 of 1 rows with this explanation agree (4 rows seen)
     """
-    explainer = adapted(explainer, model)
     if Model(model).find() is None or function_of(explainer, "explain") is None:
         raise WrongType(
             "local needs a model and an explainer that can be called on x, not ready predictions or explanations: "

@@ -7,7 +7,6 @@ from typing import Any
 from faithscope.evaluation.asker import Asker, refuse_swapped
 from faithscope.evaluation.best import Best, learns, settled, to_choice
 from faithscope.evaluation.cache import to_cache
-from faithscope.evaluation.foreign import adapted
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
@@ -100,7 +99,6 @@ def run(
     named : bool
         As for `sampled`; a discretizer for all of them is then left out where it does not take the explanations.
     """
-    explainers = {name: adapted(explainer, model) for name, explainer in explainers.items()}
     for explainer in explainers.values():
         refuse_swapped(model, explainer, X)
     check_groups(by, X)
