@@ -21,8 +21,8 @@ from faithscope.report.result import Breakdown
 from faithscope.report.wording import wording
 from faithscope.runtime.files import to_path
 from faithscope.runtime.printing import print_json
-from faithscope.sinks import markdown
 from faithscope.sinks.card import Card
+from faithscope.sinks.shareable import markdown
 from faithscope.tables.windows import Windows
 from faithscope.visible import visible
 
@@ -160,7 +160,7 @@ def check_summary(path: str | None) -> None:
 def append_summary(path: str | None, card: Card) -> None:
     """Append the card as Markdown, if a file is named; what the file holds already stays."""
     if path is not None:
-        _append(path, f"{markdown.render(card)}\n")
+        _append(path, f"{markdown(card)}\n")
 
 
 def _append(path: str, text: str) -> None:

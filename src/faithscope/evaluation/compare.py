@@ -34,9 +34,8 @@ from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told
 from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card
-from faithscope.sinks.json_values import for_json
-from faithscope.sinks.page import fragment
+from faithscope.sinks.card import Card, for_json
+from faithscope.sinks.shareable import fragment
 from faithscope.visible import visible
 
 if TYPE_CHECKING:

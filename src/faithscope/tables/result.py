@@ -17,7 +17,7 @@ from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import TogetherRows, per_explanation
 from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
-from faithscope.sinks.lines import in_lines
+from faithscope.sinks.card import in_lines
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference
 from faithscope.tables.scopes import encoding, read_rows, scoped_by
