@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.errors import BadInput, Removed, WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import shorten
 from faithscope.explanations.conditions.condition import (
     NOTHING,
@@ -149,13 +149,6 @@ class Rules(Conjunctions):
         told = f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"
         rules = cls.from_conditions(conditions, names)._with(remarks=(told,) if empty else ())
         return rules._labelled(texts)
-
-    from_tree = Removed(
-        "fs.explainers.TreePath(tree).explain(X) gives the paths of a tree, with the names it was fitted with"
-    )
-    from_bins = Removed(
-        "write each bin as two conditions, Rules.from_conditions([[('age', '>', 18), ('age', '<=', 37)]])"
-    )
 
     @property
     def kind(self) -> str:
