@@ -10,7 +10,7 @@ from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
 from faithscope.explanations import Explanations
-from faithscope.inputs.alignment import index_of, name_of, same_rows
+from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.checks import by_name, check_share, check_whole, same_length
 from faithscope.inputs.models import owner_of
 from faithscope.inputs.rows import rows_of
@@ -114,7 +114,6 @@ def run(
         *to_interval(interval, unseen),
         seed=seed,
         further=unlabeled,
-        clusters=name_of(clusters),
         at_least=at_least,
     )
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *explainers.values())

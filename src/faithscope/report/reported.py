@@ -104,11 +104,6 @@ class OfOneExplainer(Reported):
         raise NotImplementedError
 
     @property
-    def _clusters(self) -> str:
-        """The name of what says which rows belong together; empty if rows are independent or it has none."""
-        return ""
-
-    @property
     def _made(self) -> Mapping[str, str]:
         """What else is known of how the explanations came about, by its heading in a report."""
         return {}
@@ -119,7 +114,7 @@ class OfOneExplainer(Reported):
         return ()
 
     def _row_pairs(self, measure: str, k: int) -> Sequence[Mapping[str, Any]]:
-        """Up to k pairs of rows that lower the measure."""
+        """Up to k pairs of rows that lower the measure: ``row_a`` and ``row_b`` are positions in `X`."""
         raise NotImplementedError
 
     def _plan(self, measure: str) -> "Plan":

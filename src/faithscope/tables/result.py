@@ -256,12 +256,6 @@ class Audit(OfOneExplainer):
             told.append(Breakdown("log", logs, compared="" if beside is None else AMONG))
         return told
 
-    @property
-    def _clusters(self) -> str:
-        return " and ".join(self._measured.log.clusters)
-
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
-        """Up to k pairs of rows that lower consistency; none for sufficiency."""
-        from faithscope.report.result import row_pairs
-
-        return row_pairs(self._counterexamples(k)) if measure == "consistency" else []
+        """The same; none for sufficiency."""
+        return self._counterexamples(k).to_dict("records") if measure == "consistency" else []
