@@ -19,8 +19,6 @@ from faithscope.report.wording import wording
 if TYPE_CHECKING:
     pass
 
-_MOST_NAMED = 12  # groups that a sentence names
-
 
 @dataclass(frozen=True)
 class Breakdown:
@@ -120,6 +118,5 @@ class Breakdown:
         """Which groups are shown to be lower than the rest, in a sentence; empty if that was not asked."""
         if self.below is None:
             return ""
-        named = ", ".join(map(wording, self.below[:_MOST_NAMED]))
-        more = f" and {len(self.below) - _MOST_NAMED} more" if len(self.below) > _MOST_NAMED else ""
-        return f"Lower than the rest: {named}{more}." if self.below else "None is shown to be lower than the rest."
+        named = wording(", ".join(self.below))
+        return f"Lower than the rest: {named}." if self.below else "None is shown to be lower than the rest."
