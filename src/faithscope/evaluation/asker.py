@@ -44,9 +44,10 @@ class Asker:
     def knowing(self, model: Any, *explainers: Any) -> "Asker":
         """The same, after taking the fingerprints of model and explainers: a call may change them."""
         asked = [(model, Model(model).find()), *((each, function_of(each, "explain")) for each in explainers)]
-        for thing, function in asked:
+        for thing, function in () if self.cache is None else asked:
             if function is not None and not isinstance(thing, Explanations):
-                self._question(thing)
+                name = str(getattr(thing, "__name__", type(thing).__name__))
+                self.questions[id(thing)] = self.cache.question(thing, name)
         return self
 
     def predictions(self, model: Any, X: Any, output: Output) -> Array:
@@ -65,7 +66,7 @@ class Asker:
         with self.watch.phase("predicting", n):
             if self.cache is None:
                 return ask(X)
-            return self.cache.predictions(self._question(model), ask, X, output.kind)
+            return self.cache.predictions(self.questions.get(id(model)), ask, X, output.kind)
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """The explanations of an explainer for rows, or the ready explanations that stand in its place."""
@@ -86,7 +87,7 @@ class Asker:
         with self.watch.phase(f"explaining with {name}", n) as step:
             if self.cache is None:
                 return explain(X, 0, step)
-            tokenizer, question = getattr(explainer, "tokenizer", None), self._question(explainer)
+            tokenizer, question = getattr(explainer, "tokenizer", None), self.questions.get(id(explainer))
             # A plain function may look at all rows at once; an explainer explains each row by itself, by its contract.
             many, parts = n if function is explainer else min(n, self.cache.rows), []
             for start in range(0, max(1, n), max(1, many)):
@@ -95,13 +96,6 @@ class Asker:
                 parts.append(self.cache.explanations(question, ask, part, tokenizer=tokenizer))
                 step(min(start + many, n), n)
             return join_all(parts)
-
-    def _question(self, asked: Any) -> str | None:
-        """The key of a model or an explainer in the cache; None if nothing is kept."""
-        if self.cache is not None and id(asked) not in self.questions:
-            name = str(getattr(asked, "__name__", type(asked).__name__))
-            self.questions[id(asked)] = self.cache.question(asked, name)
-        return self.questions.get(id(asked))
 
 
 def _takes_progress(explain: Any) -> bool:
@@ -164,10 +158,7 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     refuse_class(model)
     refuse_class(explainer)
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
-    swapped, order = "Model and explainer seem to be swapped", "pass (model, explainer, X)"
-    if callable(X) or callable(getattr(X, "predict", None)):
-        raise BadInput(f"X and another argument seem to be swapped, since X is no rows ({type(X).__name__}): {order}.")
-    if isinstance(model, Explanations) or (explains and Model(model).find() is None):
-        raise BadInput(f"{swapped}, since the model is an explainer ({type(model).__name__}): {order}.")
-    if is_ready(explainer) and predicts:
-        raise BadInput(f"{swapped}, since the explainer is a model ({type(explainer).__name__}): {order}.")
+    explaining = isinstance(model, Explanations) or (explains and Model(model).find() is None)
+    if explaining or (predicts and is_ready(explainer)) or callable(X) or callable(getattr(X, "predict", None)):
+        kinds = ", ".join(type(each).__name__ for each in (model, explainer, X))
+        raise BadInput(f"These seem to be swapped ({kinds}): pass (model, explainer, X).")

@@ -9,9 +9,10 @@ from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, called, function_of, refuse_swapped
 from faithscope.evaluation.best import Best
+from faithscope.evaluation.compare import compare
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation
-from faithscope.evaluation.run import run, sampled
+from faithscope.evaluation.run import sampled
 from faithscope.explanations.forms import names_all
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import same_length
@@ -27,7 +28,6 @@ from faithscope.runtime.progress import Told, Watch
 from faithscope.runtime.renamed import renamed
 
 
-@in_memory("evaluate fewer rows at a time")
 @renamed(further="unlabeled", groups="by")
 def evaluate(
     model: Any,
@@ -104,18 +104,17 @@ def evaluate(
     0.25
     """
     name = called(explainer)
-    evaluations, *_ = run(
+    compared = compare(
         model,
         {name: explainer},
         X,
-        named=False,
         discretizer=discretizer,
-        relation=relation,
         confidence=confidence,
         interval=interval,
         unseen=unseen,
         weights=weights,
         clusters=clusters,
+        relation=relation,
         unlabeled=unlabeled,
         by=by,
         seed=seed,
@@ -124,7 +123,7 @@ def evaluate(
         agreement=agreement,
         at_least=at_least,
     )
-    return evaluations[name]
+    return compared[name]
 
 
 @in_memory("use fewer rows")
@@ -187,16 +186,13 @@ def local(
 
 
 def _single_row(x: Any) -> Any:
-    if is_frame(x):
-        row = x
-    elif hasattr(x, "to_frame") and hasattr(x, "index"):
-        row = x.to_frame().T.infer_objects()  # a pandas Series: one row of a table, with its names
-    else:
-        try:
-            row = [x] if isinstance(x, str) else np.asarray(x)
-        except ValueError:
-            raise BadInput("x must be one row; got lists of different lengths.") from None
-        row = row[None, :] if np.ndim(row) == 1 and not isinstance(row, list) else row
+    if hasattr(x, "to_frame") and hasattr(x, "index"):
+        return x.to_frame().T.infer_objects()  # a pandas Series: one row of a table, with its names
+    try:
+        row = x if is_frame(x) else [x] if isinstance(x, str) else np.asarray(x)
+    except ValueError:
+        raise BadInput("x must be one row; got lists of different lengths.") from None
+    row = row[None, :] if np.ndim(row) == 1 and isinstance(row, np.ndarray) else row
     if rows_of(row) != 1:
         raise BadInput(f"x must be one row; got {rows_of(row):,}.")
     return row

@@ -1,9 +1,8 @@
 """Audit: how faithful the explanations of a log are, and every question one can ask about it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.discretizers.reasons.words import label_phrases
@@ -224,9 +223,8 @@ class Audit(OfOneExplainer):
         """How the measures differ from those of another log, in sentences, and the notes."""
         return (*(() if self.reference is None else self.reference.lines()), *self.notes)
 
-    def _repr_html_(self) -> str:
-        notes = (f"<p>{escape(visible(note))}</p>" for note in self._remarks)
-        return "".join([super()._repr_html_(), *notes])
+    def _told_notes(self) -> "Iterable[str]":
+        return (*super()._told_notes(), *self._remarks)
 
     def _breakdowns(self) -> "list[Breakdown]":
         from faithscope.report.result import Breakdown
