@@ -54,7 +54,6 @@ class Options:
     relation: Any = None
     seed: int = 0
     further: Any = None
-    clusters: str = ""
     at_least: float = WANTED
     by_default: bool = False  # whether importances are measured by `Alike` though nobody asked for it
     unasked: str = ""  # why `Alike` did not measure them
@@ -203,13 +202,7 @@ class Evaluation(OfOneExplainer):
         ``row_a`` and ``row_b`` are positions in X as it was handed over, ``index_a`` and ``index_b`` its row labels
         (the positions again if it has none). Of numbers, the pairs with the largest ``gap`` come first.
         """
-        labels, told = row_labels(self.X), dict[str, Any]()
-        for name, column in counterexamples(self._counts(), self.sample, k).items():
-            told[name] = column
-            if name in ("row_a", "row_b"):
-                told[name] = self.sample.places[column]
-                told[name.replace("row", "index")] = told[name] if labels is None else labels[column]
-        return frame(told)
+        return self._named(self._pairs(k))
 
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
@@ -248,6 +241,20 @@ class Evaluation(OfOneExplainer):
         if not isinstance(self.undiscretized, Reasons) or self.agreement.of_numbers:
             return None
         return self.leakage() if label_phrases(self.sample.numbered_labels[0]) else None
+
+    def _pairs(self, k: int) -> dict[str, Any]:
+        """Pairs of rows that lower consistency, as positions in these rows."""
+        return counterexamples(self._counts(), self.sample, k)
+
+    def _named(self, pairs: dict[str, Any]) -> "pd.DataFrame":
+        """Pairs of rows with their positions in X as it was handed over, and with its row labels."""
+        labels, told = row_labels(self.X), dict[str, Any]()
+        for name, column in pairs.items():
+            told[name] = column
+            if name.startswith("row_"):
+                told[name] = self.sample.places[column]
+                told[name.replace("row", "index")] = told[name] if labels is None else labels[column]
+        return frame(told)
 
     def _scoped(self) -> Coverage:
         if self._coverage is None:
@@ -359,20 +366,19 @@ class Evaluation(OfOneExplainer):
         return self.options.at_least
 
     @property
-    def _clusters(self) -> str:
-        return self.options.clusters
-
-    @property
     def _made(self) -> dict[str, str]:
         return {"Explanations": self.explanations.kind, "Seed": str(self.seed)}
 
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
         """Up to k pairs of rows that lower consistency; none for sufficiency."""
         from faithscope.report.maps import map_of
-        from faithscope.report.result import row_pairs
 
-        pairs = row_pairs(self.counterexamples(k), self.rows) if measure == "consistency" else []
-        return [{**pair, "map": map_of(self.explanations, pair["a"])} for pair in pairs]
+        if measure != "consistency":
+            return []
+        pairs = self._pairs(k)
+        places = {name: pairs[name] for name in ("row_a", "row_b")}
+        told: list[dict[str, Any]] = self._named(pairs).assign(**places).to_dict("records")
+        return [{**pair, "map": map_of(self.explanations, pair["row_a"])} for pair in told]
 
 
 def assess(

@@ -7,8 +7,7 @@ from faithscope.explanations.base import several
 from faithscope.measures.telling import number
 from faithscope.monitor.look import Look
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Card, Cell, Sentence, Table
-from faithscope.sinks.json_values import for_json
+from faithscope.sinks.card import Card, Cell, Sentence, Table, for_json
 from faithscope.visible import visible
 
 RECENT = 14  # days that are listed

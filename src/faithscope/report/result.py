@@ -3,11 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from faithscope.inputs.array_types import Ints
 from faithscope.measures.comparing.differences import MANY, Difference, together
 from faithscope.measures.comparing.populations import (
     AMONG,
@@ -18,27 +15,6 @@ from faithscope.measures.comparing.populations import (
 )
 from faithscope.measures.estimate import Estimate
 from faithscope.report.wording import wording
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-_MOST_NAMED = 12  # groups that a sentence names
-
-
-def row_pairs(table: "pd.DataFrame", positions: Ints | None = None) -> list[dict[str, Any]]:
-    """The lines of `Evaluation.counterexamples`, with ``a`` and ``b``: where its rows stand in the `X` of the result.
-
-    Parameters
-    ----------
-    table : frame
-    positions : array, (n,), optional
-        Where each row of the result stands among those that were handed over, ascending; by default at its own place.
-    """
-    pairs: list[dict[str, Any]] = table.to_dict("records")
-    for pair in pairs:
-        rows = [pair["row_a"], pair["row_b"]]
-        pair["a"], pair["b"] = rows if positions is None else np.searchsorted(positions, rows).tolist()
-    return pairs
 
 
 @dataclass(frozen=True)
@@ -138,6 +114,5 @@ class Breakdown:
         """Which groups are shown to be lower than the rest, in a sentence; empty if that was not asked."""
         if self.below is None:
             return ""
-        named = ", ".join(map(wording, self.below[:_MOST_NAMED]))
-        more = f" and {len(self.below) - _MOST_NAMED} more" if len(self.below) > _MOST_NAMED else ""
-        return f"Lower than the rest: {named}{more}." if self.below else "None is shown to be lower than the rest."
+        named = wording(", ".join(self.below))
+        return f"Lower than the rest: {named}." if self.below else "None is shown to be lower than the rest."

@@ -34,8 +34,7 @@ from faithscope.measures.planning import rarefy
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
-from faithscope.sinks.json_values import for_json
+from faithscope.sinks.card import Table, for_json
 
 if TYPE_CHECKING:
     import pandas as pd
