@@ -124,7 +124,6 @@ def test_precision_recall_and_coverage_are_shares_of_the_rows_asked_about():
             part[chosen].mean() if chosen.any() else np.nan for part, chosen in ((applies, same), (same, applies))
         )
         assert (line["recall"], line["precision"]) == pytest.approx((recall, precision), nan_ok=True)
-        assert np.isnan(recall) or line["recall_low"] <= recall <= line["recall_high"]
 
 
 def test_local_sufficiency_does_not_say_what_was_not_asked():

@@ -209,7 +209,7 @@ class Evaluation(OfOneExplainer):
 
         The interval of the precision holds for any label, like that of the purity in `table`: the label is the
         commonest of the rows that were given the explanation. ``recall`` is the share of the rows with that label that
-        the explanation covers, with an interval that holds for any label too. Of numbers, the table shows how much
+        the explanation covers. Of numbers, the table shows how much
         the rows given an explanation agree with the rows that it covers. If the explainer claims a precision of its
         own, as `Anchors` and `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says
         whether it lies within the interval: "holds", "too high" or "too low". Of many explanations, a few intervals

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Same
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.cover import Asked
@@ -15,8 +14,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import to_objects
-from faithscope.measures.intervals.local import agreement_interval, label_interval
-from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.intervals.local import label_interval
 from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns
 from faithscope.measures.local import at_row as local_at_row
 from faithscope.measures.numbers import agreeing_by_cell, agreement_of_scopes
@@ -81,10 +79,8 @@ def per_scope(
     together, labels, codes = None, sample.numbered_labels[1], coverage.codes
     cells = counts.locate_codes(codes, sample.labels)[1]
     if sample.clusters is not None:
-        together = np.ones(counts.distinct), np.ones(len(counts.labels))
-        together[0][codes] = _strangers(sample, relation)[2]
-        parts, size = np.unique(counts.label[cells] * sample.n + sample.clusters, return_counts=True)
-        np.maximum.at(together[1], parts // sample.n, size)
+        together = np.ones(counts.distinct)
+        together[codes] = _strangers(sample, relation)[2]
     columns = _precision(counts, confidence, asked, labels, together)
     if claims is not None and "precision" in (claims.dtype.names or ()):
         # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
@@ -110,38 +106,27 @@ def _precision(
     confidence: float,
     asked: Asked | None = None,
     labels: Ints | None = None,
-    together: tuple[Floats, Floats] | None = None,
+    together: Floats | None = None,
 ) -> dict[str, Any]:
     """Precision, recall and coverage of every explanation, by the commonest label of the rows that were given it.
 
-    The interval of the recall is that of the other rows, since an explanation is looked at because a row was given it.
-    It holds for any label: recalls of several labels need not add up to 1, so each label has its part of what may be
-    wrong. If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all. Of
-    clusters, `together` are the most rows of one that an explanation covers, and that have a label.
+    If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all. Of clusters,
+    `together` are the most rows of one that an explanation covers.
     """
     total, top = counts.per_explanation, commonest_cells(counts)
-    right, label, many = counts.covered[top], counts.label[top], len(counts.labels)
+    right, label = counts.covered[top], counts.label[top]
     every: Ints | int = counts.n
-    inside, rows = counts.given[top] > counts.missed[top], counts.per_label[label]
-    others = rows - 1
+    rows = counts.per_label[label]
     if asked is not None and labels is not None:
-        cells, own = (np.arange(len(top)), label), np.zeros((asked.distinct, many), np.int64)
-        own[asked.codes[asked.own], labels[asked.own]] = 1
-        every, rows = asked.per_explanation, asked.per_cell(labels, many)[cells]
-        others = rows - own[cells]
-    covered, alike = (None, None) if together is None else (together[0], together[1][label])
-    low, high = label_interval(right, total, confidence, together=covered)
-    recall, apart = divided(right, rows, np.nan), 1 - check_confidence(confidence) / many
-    least, most = agreement_interval(Same(), right - inside, others, apart, alike) or (recall, recall)
+        every, rows = asked.per_explanation, asked.per_cell(labels, len(counts.labels))[np.arange(len(top)), label]
+    low, high = label_interval(right, total, confidence, together=together)
     return {
         "label": to_objects([counts.labels[j] for j in label]),
         "n": counts.rows_given,
         "precision": divided(right, total, np.nan),
         "precision_low": low,
         "precision_high": high,
-        "recall": recall,
-        "recall_low": np.fmin(least, recall),
-        "recall_high": np.fmax(most, recall),
+        "recall": divided(right, rows, np.nan),
         "coverage": divided(total, every, np.nan),
         "wrongly_covered": total - right,
         **({} if asked is None else {"asked": every}),
