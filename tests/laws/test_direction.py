@@ -188,7 +188,6 @@ def test_what_cannot_be_redrawn_gets_one_sentence():
     for wrong, words in (
         ({"population": fs.Conditional(train)}, "redraws one feature"),
         ({"population": fs.RealRows()}, "redraws one feature"),
-        ({"population": fs.Perturbed()}, "pass Perturbed"),
         ({"k": 0}, "k, the number of features"),
     ):
         refused(BadInput, words, fs.direction, phi, chances, X, **{"class_index": 1, **wrong})

@@ -61,7 +61,7 @@ def test_as_many_features_are_named_as_the_discretizer_keeps_unless_one_says_oth
         (reported,), (pair,) = compared(discretizer=discretizer).agreement().pairs, explicit.pairs
         assert replace(reported, notes=()) == replace(pair, notes=())
     (table,) = examples.blocks(summarize(compared(discretizer=few), examples=0).agreement, Table)
-    reported = table.rows[0][table.columns.index("features in common")].value
+    reported = table.rows[0][table.columns.index("feature agreement")].value
     assert reported == fs.explainer_agreement(BOTH, discretizer=few, k=2).pairs[0].columns()["feature_agreement"]
     assert compared(discretizer=few).agreement(k=1).k == 1
 

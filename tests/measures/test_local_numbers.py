@@ -102,9 +102,3 @@ def test_no_scale_of_the_predictions_is_too_small_or_too_large(system, scale):
     ):
         pd.testing.assert_series_equal(one["consistency"], other["consistency"])
         pd.testing.assert_frame_equal(scale * one[columns], other[columns], rtol=1e-6, atol=0)
-
-
-def test_numbers_are_sampled_with_a_prediction_and_a_bound():
-    batches = [(["a", "b"] * 50, [1.0, 7.0] * 50)] * 10
-    local = fs.sample_until(batches, "a", 0.1, 1000, prediction=1.5, agreement=fs.Close(1.0))
-    assert (local.value, local.reached) == (0.5, True)

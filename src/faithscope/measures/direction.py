@@ -257,24 +257,18 @@ def direction(
     given = as_explanations(importances)
     if not isinstance(given, Importances) or isinstance(given, Rankings):
         raise WrongType(f"direction asks for signs of features, which importances have; got {given.kind}.")
-    if given.shape is not None:
-        raise BadInput(
-            f"direction redraws features of a table, and these are maps of shape {given.shape}: pass importances of "
-            "columns."
-        )
-    chosen = Perturbed(X) if population is None else to_population(population)
+    chosen = Perturbed() if population is None else to_population(population)
     if not isinstance(chosen, Perturbed | Product):
         raise BadInput(
             f"direction redraws one feature of a row and keeps the others, and {chosen!r} does not: pass "
             "fs.Perturbed(X_train)."
         )
-    if chosen.X_train is None:
-        raise BadInput("Perturbed draws from training rows: pass Perturbed(X_train).")
     check_share(confidence, "confidence")
     wanted = Wanted.of(class_index, None, None).class_index
     most = check_whole(_USUAL if k is None else k, "k, the number of features that importances name,")
     sample = Sample.checked(given, None, X, weights, clusters).counted()
-    named, source = named_features(sample.explanations, most), SourceRows.of(chosen.X_train, sample.X)
+    train = X if chosen.X_train is None else chosen.X_train
+    named, source = named_features(sample.explanations, most), SourceRows.of(train, sample.X)
     if named is None or not len(named.rows):
         raise BadInput("No row names a feature: all importances are 0.")
     if named.signs is None:
@@ -290,7 +284,7 @@ def direction(
     units, clear = IndependentUnits.of(sample), np.abs(moves) > np.maximum(_TINY * scale, _DOUBTED * noise)
     moved = Moved(units, named.rows, column, moves * named.signs, clear)
     notes = sample.all_notes
-    if population is None:
+    if chosen.X_train is None:
         notes = (*notes, "other values were drawn from the rows themselves: pass population=fs.Perturbed(X_train)")
     return Direction(
         **moved.line(np.ones(len(moves), bool), confidence),

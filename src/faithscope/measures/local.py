@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Same, Spread, scaled, to_agreement
+from faithscope.agreements import Agreement, Same, Spread, scaled
 from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided, run_starts
 from faithscope.discretizers import Discretize, discretize
-from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Array, Floats, Ints
@@ -278,7 +278,6 @@ def sample_until(
     prediction: Any = None,
     discretizer: Discretize | None = None,
     confidence: float = 0.9,
-    agreement: Any = None,
 ) -> Local:
     """Draw rows until enough have this explanation, or the budget is spent (the appendix's rejection sampling).
 
@@ -295,11 +294,8 @@ def sample_until(
     prediction : optional
         The prediction of x. By default the commonest among the rows found; the interval then allows for the choice,
         however many labels there are (`label_interval`).
-        Numbers have no commonest: it must be given with `agreement`.
     confidence : float
         The confidence of the error and of the interval.
-    agreement : Close, Tolerance or callable, optional
-        How much two predictions agree if they are numbers, as for `consistency`.
 
     Returns
     -------
@@ -317,18 +313,13 @@ def sample_until(
         batches = iter(source)
     except TypeError:
         raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.") from None
-    chosen = to_agreement(agreement)
-    if isinstance(chosen, Spread):
-        raise NotProven("The error is bounded for agreements from 0 to 1, not for Spread(): pass fs.Close(eps).")
-    if chosen.of_numbers and prediction is None:
-        raise BadInput(f"By {named(chosen)} a prediction to compare with is needed: pass prediction=.")
-    if not chosen.of_numbers and prediction is not None:
+    if prediction is not None:
         (prediction,) = to_labels([prediction], "The prediction to compare with, as a list of one,").tolist()
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_single(explanation), discretizer)
     seen, missing, labels = 0, wanted, list[Any]()
     for batch in batches:
-        rows, answers = _rows(batch, chosen)
+        rows, answers = _rows(batch)
         if not len(answers):
             break  # an empty batch ends the source
         rows, answers = rows.take(slice(0, budget - seen)), answers[: budget - seen]
@@ -338,8 +329,7 @@ def sample_until(
         labels += answers[hits].tolist()
         if not missing or seen >= budget:
             break
-    known = np.array(labels, np.float64) if chosen.of_numbers else to_objects(labels)
-    sample = Sample(target.take(np.zeros(len(known), np.int64)), known, agreement=chosen)
+    sample = Sample(target.take(np.zeros(len(labels), np.int64)), to_objects(labels))
     alone = prediction is None and sample.n > 0
     if alone:
         names, place = sample.numbered_labels
@@ -361,14 +351,14 @@ def _single(explanation: Any) -> Explanations:
     return single
 
 
-def _rows(batch: tuple[Any, Any], agreement: Agreement) -> tuple[Explanations, Array]:
+def _rows(batch: tuple[Any, Any]) -> tuple[Explanations, Array]:
     try:
         explanations, predictions = batch
     except (TypeError, ValueError):
         raise BadInput(f"source must give (explanations, predictions) pairs; got {type(batch).__name__}.") from None
     single = np.ndim(predictions) == 0
     answers = [predictions] if single else predictions
-    labels = agreement.read(answers) if agreement.of_numbers else to_labels(answers)
+    labels = to_labels(answers)
     rows = _single(explanations) if single else as_explanations(explanations)
     same_rows(explanations=None if single else explanations, predictions=answers)
     if len(rows) or len(labels):

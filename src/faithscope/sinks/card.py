@@ -71,7 +71,8 @@ def framed(frame: "pd.DataFrame", columns: Sequence[str], caption: str = "", tit
     """A table of some columns of a frame, words first: shares with three decimals, and a dash for what is missing."""
     shown = frame[list(columns)]
     rows = tuple(tuple(map(_cell, line)) for line in shown.itertuples(index=False))
-    return Table(tuple(columns), rows, sum(each.kind == "O" for each in shown.dtypes), title, caption)
+    heads = tuple(name.replace("_", " ") for name in columns)
+    return Table(heads, rows, sum(each.kind == "O" for each in shown.dtypes), title, caption)
 
 
 def _cell(value: Any) -> Cell:
