@@ -79,8 +79,8 @@ def mse_bound(
         alike = given.shape == covered.shape and abs(given.sum() - 1) < 1e-6 and (given >= 0).all()
         if not alike or (covered > 1).any() or (covered < given - 1e-12).any():
             raise BadInput(
-                "p must be a distribution over explanations, and q as long, from p to 1, since explanations cover the rows "
-                f"they are given to; got shapes {given.shape} and {covered.shape}, and a sum of p of {given.sum():g}."
+                "p must be a distribution over explanations, and q as long, from p to 1, since explanations cover the "
+                f"rows they are given to; got shapes {given.shape} and {covered.shape}, and a sum of p of {given.sum():g}."
             )
         others = float(min(rows - 1, 10**300))  # larger numbers give the same bias
         bias = float(np.sum(given * np.exp(-others * covered)))
