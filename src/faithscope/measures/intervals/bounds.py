@@ -80,7 +80,7 @@ def mse_bound(
         if not alike or (covered > 1).any() or (covered < given - 1e-12).any():
             raise BadInput(
                 "p must be a distribution over explanations, and q as long, from p to 1, since explanations cover the "
-                f"rows they are given to; got shapes {given.shape} and {covered.shape}, and a sum of p of {given.sum():g}."
+                f"rows they are given to; got shapes {given.shape} and {covered.shape}, and p sums to {given.sum():g}."
             )
         others = float(min(rows - 1, 10**300))  # larger numbers give the same bias
         bias = float(np.sum(given * np.exp(-others * covered)))
