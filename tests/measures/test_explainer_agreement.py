@@ -63,7 +63,7 @@ def test_as_many_features_are_named_as_the_discretizer_keeps_unless_one_says_oth
     (table,) = examples.blocks(summarize(compared(discretizer=few), examples=0).agreement, Table)
     reported = table.rows[0][table.columns.index("feature agreement")].value
     assert reported == fs.explainer_agreement(BOTH, discretizer=few, k=2).pairs[0].columns()["feature_agreement"]
-    assert compared(discretizer=few).explainer.explainer_agreement(k=1).k == 1
+    assert compared(discretizer=few).explainer_agreement(k=1).k == 1
 
 
 def test_repeated_rows_are_told_unless_they_are_clusters():
