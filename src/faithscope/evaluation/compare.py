@@ -32,7 +32,6 @@ from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told
-from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card
 from faithscope.sinks.json_values import for_json
@@ -167,7 +166,6 @@ class Comparison(Reported, Mapping[str, Evaluation]):
 
 
 @in_memory("compare fewer explainers, or on fewer rows")
-@renamed(further="unlabeled", groups="by")
 def compare(
     model: Any,
     explainers: Mapping[str, Any],
