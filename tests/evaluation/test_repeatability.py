@@ -86,7 +86,7 @@ BAD = {
         (lambda: fs.repeatability(lime), "X is missing"),
         (lambda: fs.repeatability([X, X[:5]]), r"Runs\[0\] have 60 rows but runs\[1\] have 5"),
         (lambda: fs.repeatability([X[:5]] * 2, X), r"X have 60 rows but runs\[0\] have 5"),
-        (lambda: asked(lambda seed: lambda rows: rows[:5]), "X have 60 rows but explain.0. have 5"),
+        (lambda: asked(lambda seed: lambda rows: rows[:5]), "X have 60 rows but seed 0 have 5"),
         (lambda: fs.repeatability({"mon": FRAME, "tue": FRAME[::-1]}), r"runs\['tue'\].loc\[runs\['mon'\].index\]"),
         (lambda: fs.repeatability([FRAME[::-1]] * 2, FRAME), "row labels of X in another order"),
         (lambda: fs.repeatability([X, X], runs=3), "runs=3, but 2 runs are given"),

@@ -28,7 +28,7 @@ from faithscope.monitor.moments import to_date, to_days
 from faithscope.monitor.pairing import Rows, pair, sides
 from faithscope.monitor.store import WHOLE, Store, fetched, insert, registered, settings_of, settle
 from faithscope.sample import number_labels
-from faithscope.sinks.json_values import for_json
+from faithscope.sinks.card import for_json
 
 MOST_PAIRED = 10_000_000  # rows of a batch that take part in pairs
 _MOST_GROUPS = 1000

@@ -12,7 +12,7 @@ from faithscope.inputs.arrays import to_objects
 from faithscope.monitor.adding import LOOKED, Batch, are_ids, fixed_discretizer
 from faithscope.monitor.moments import is_moment, times_unsaid, to_days
 from faithscope.tables.engine.answers import dropped_note, fetch, numbers_of, refuse_nested
-from faithscope.tables.engine.engines import DAY, engine_of, floor_to
+from faithscope.tables.engine.engines import DAY, floor_to, seconds
 from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import CLUSTER
 from faithscope.tables.logs import Log
@@ -94,7 +94,7 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         if column is not None:
             moment = table["moment"]
             fetch(table.aggregate(low=moment.min(), high=moment.max()))  # which refuses what no date is
-            table, lines = table.mutate(day=floor_to(engine_of(moment).seconds(moment), DAY)), ["day", *lines]
+            table, lines = table.mutate(day=floor_to(seconds(moment), DAY)), ["day", *lines]
         answer = fetch(table.group_by(lines).aggregate(given=table.count()))
     given = numbers_of(answer, "given")
     held = {name: _values(answer, name) for name in lines if name not in keyed.keys}

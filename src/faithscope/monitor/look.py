@@ -20,7 +20,7 @@ from faithscope.monitor.moments import to_date
 from faithscope.monitor.sequential import Alarm, Draws, below_level, changes, lower_limit, upper_limit
 from faithscope.monitor.store import WHOLE, fetched, settings_of
 from faithscope.rounding import down, up
-from faithscope.sinks.json_values import for_json
+from faithscope.sinks.card import for_json
 
 _PAIRS = """
 SELECT batch, day, grp::BIGINT AS grp, rows, openers, matched, agreeing FROM pairs ORDER BY batch, day, grp

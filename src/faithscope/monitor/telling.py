@@ -16,8 +16,7 @@ from faithscope.monitor.sequential import mean_share
 from faithscope.report.document import Block, Chart, Document, Facts, Group, Key, Section, aside
 from faithscope.report.offline_page import page_of
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Card, Cell, Sentence, Table
-from faithscope.sinks.json_values import for_json
+from faithscope.sinks.card import Card, Cell, Sentence, Table, for_json
 from faithscope.visible import visible
 
 RECENT = 14  # days that are listed
