@@ -16,7 +16,7 @@ from faithscope.monitor.adding import LOOKED, Arrived, Batch, are_ids, fixed_dis
 from faithscope.monitor.moments import is_moment, times_unsaid, to_days
 from faithscope.monitor.scopes import Scopes, features_of
 from faithscope.tables.engine.answers import fetch, numbers_of, refuse_nested
-from faithscope.tables.engine.engines import DAY, engine_of, floor_to
+from faithscope.tables.engine.engines import DAY, floor_to, seconds
 from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import CLUSTER, PairColumns
 from faithscope.tables.logs import Log
@@ -104,7 +104,7 @@ def log_batch(
         if column is not None:
             moment = table["moment"]
             fetch(table.aggregate(low=moment.min(), high=moment.max()))  # which refuses what no date is
-            table, lines = table.mutate(day=floor_to(engine_of(moment).seconds(moment), DAY)), ["day", *lines]
+            table, lines = table.mutate(day=floor_to(seconds(moment), DAY)), ["day", *lines]
         answer = fetch(table.group_by(lines).aggregate(given=table.count()))
     given, columns = numbers_of(answer, "given"), [_values(answer, name) for name in used]
     clusters = _values(answer, CLUSTER) if keyed.clustered else None
