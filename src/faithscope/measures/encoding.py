@@ -6,7 +6,7 @@ whether both get the same predictions.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import kolmogorov
@@ -24,12 +24,12 @@ from faithscope.measures.intervals.local import log_choose
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.measures.means import Answer
 from faithscope.measures.sufficiency import FEWER
-from faithscope.measures.telling import number, told_number
+from faithscope.measures.telling import told_number
 from faithscope.relations import check_rows
 from faithscope.rounding import down, in_brackets, up
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
+from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -184,6 +184,7 @@ class Encoding(Answer):
     _tests: ChoiceTests = field(repr=False, compare=False)
     agreement: Agreement = field(default_factory=Same)
     method: str = "jackknife"
+    measure: str = "encoding"
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that can be tested, strongest first; only the first k if k is given.
@@ -229,13 +230,6 @@ class Encoding(Answer):
         from faithscope.charts import encoding as chart
 
         return chart(self._columns())
-
-    measure = _title = "encoding"
-    _NUMBERS: ClassVar = (
-        *("value", "low", "high", "unverifiable", "alone", "exclusive"),
-        *("tested", "flagged", "encodes", "n", "distinct"),
-    )
-    _written = ("measure", *_NUMBERS, "confidence", "method", "agreement", "notes")
 
     def __str__(self) -> str:
         rows = f"n={self.n:,}, {_percent(self.unverifiable)} unverifiable"
@@ -288,11 +282,9 @@ the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
         )
 
     def _tables(self) -> Iterable[Table]:
-        names = ("value", "interval", "alone", "exclusive", "tested", "flagged")
-        ends, shares = f"{down(self.low)}–{up(self.high)}", (f"{self.alone:.1%}", f"{self.exclusive:.1%}")
-        line = (number(self.value), ends, *shares, f"{self.tested:,}", f"{self.flagged:,}")
+        names = ("value", "low", "high", "alone", "exclusive", "tested", "flagged")
         below = f"{several(self.n, 'row', 'rows')}, {100 * self.confidence:g}% interval"
-        return [Table(names, (line,), 0, caption=below)]
+        return [framed(frame({name: [getattr(self, name)] for name in names}), names, below)]
 
 
 def _shares(cells: LabelCells) -> list[Floats]:
