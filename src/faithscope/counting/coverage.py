@@ -23,7 +23,7 @@ from faithscope.inputs.rows import rows_of
 from faithscope.relations import Parts, Relation, Within
 from faithscope.sample import Sample
 
-EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
+EXACT = 10**6  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
 _BLOCKS = 100
 _FEWEST = 30  # blocks of many rows whose agreement is listed
 _QUERIES = 2**21  # rows x blocks
@@ -118,12 +118,10 @@ def _counted(
     wanted, how
         As for `Tally`.
     known : tuple
-        What `Rows.of` takes after the explanations; single rows are left out if they are independent and count alike.
+        What `Rows` takes after the relation.
     """
     check_word(device, "device", DEVICES)
-    exact, *others = known
-    alone = sample.clusters is None and sample.weights is None
-    rows = Rows(sample, relations[0], exact if alone else 0, *others)
+    rows = Rows(sample, relations[0], *known)
     covers = [sample.covered_by(rows.distinct, each) for each in relations]
     if covers[0].asked is not None:
         if "share" not in wanted:
@@ -134,7 +132,7 @@ def _counted(
     tallies: Callable[..., Tally] = partial(Tally, sample, rows, wanted=wanted, **how)
     if near is None or rows.numbers or rows.weighted or "gap" in wanted or "groups" in how:
         refuse_device(device)
-    elif not rows.listed and rows.blocks > 1:  # no single row is to be left out
+    elif not rows.listed:  # no single row is to be left out
         points = [cover.near() for cover in covers if cover.near is not None]
         radii = np.stack([each.radii for each in points])
         count = partial(_by_pairs, rows, points[0], radii, [partial(tallies, each) for each in relations])
