@@ -182,7 +182,10 @@ CALLS = by_error(
         ],
         Incompatible: [
             (lambda: fs.Counterfactuals([[1.0]], [[1.0, 2.0]]), "have 1 columns and originals 2. Pass the same"),
-            (lambda: fs.Counterfactuals(pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})), "1: a, and b. Pass the same"),
+            (
+                lambda: fs.Counterfactuals(pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})),
+                "1: a, and b. Pass the same",
+            ),
             (lambda: _decoder().accuracy([[1.0, 2.0]], ["x"]), "plain keys, the others are importances"),
             (
                 lambda: fs.GibbsDecoder().fit([[1.0], [2.0]], [0, 1]).accuracy([[1.0, 2.0]], [0]),

@@ -66,7 +66,6 @@ def sufficiency(
     agreement: Any = ...,
     clusters: Any = ...,
     unlabeled: Any = ...,
-    device: str = ...,
     askers: Any = ...,
     by: None = None,
 ) -> Estimate: ...
@@ -87,7 +86,6 @@ def sufficiency(
     agreement: Any = None,
     clusters: Any = None,
     unlabeled: Any = None,
-    device: str = "auto",
     askers: Any = None,
     by: Any = None,
 ) -> Any:
@@ -133,8 +131,6 @@ def sufficiency(
     unlabeled : array-like or table, optional
         Further rows like those of X, such as the training rows, without predictions: if one of them lies under many
         explanations, the interval allows for it, and the more there are that X lacks the less `unseen` needs to.
-    device : {"auto", "cpu", "cuda"}
-        "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
     askers : array-like of bool, (n,), optional
         Which rows ask: each of them is compared with all rows that its explanation covers, whether these ask or not. So
         a group is measured beside everybody; blocks of rows are left out.
@@ -162,12 +158,12 @@ def sufficiency(
     ask = None if X is None else asking(predictions, agreement, "X")
     sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
     given, (sample, bound) = sample, with_askers(sample, askers, by)._scoped_by(relation)
-    how = Scoping(bound, confidence, method, unlabeled, allowed, device)
+    how = Scoping(bound, confidence, method, unlabeled, allowed)
     if not isinstance(chosen, RealRows):
         refuse_unproven(method, "scopes")
-        if allowed or bound is not None or unlabeled is not None or device not in ("auto", "cpu"):
+        if allowed or bound is not None or unlabeled is not None:
             raise BadInput(
-                "unseen=, relation=, unlabeled= and device= say how real rows are compared with each other, and a draw "
+                "unseen=, relation= and unlabeled= say how real rows are compared with each other, and a draw "
                 "belongs to one row: leave them out, or population=."
             )
         model = predictions if chosen.model is None else chosen.model
@@ -180,8 +176,6 @@ def sufficiency(
         return on_draws(sample if sample.askers is None else sample.take(np.flatnonzero(sample.askers)))
     if askers is not None or by is not None:
         refuse_unproven(method, "askers")
-        if device == "cuda":
-            raise BadInput("Groups beside everybody are not counted on a GPU: pass device='cpu'.")
         if by is None:
             return asked_about_all(beside_everybody(sample, how), "Sufficiency").estimate(1)
         return sufficiency_by(sample, by, how)
@@ -214,7 +208,6 @@ class Scoping:
     method: str | None = None
     further: Any = None
     unseen: bool = False
-    device: str = "auto"
     elsewhere: bool = False
 
     def of(self, sample: Sample) -> "Scoping":
@@ -236,7 +229,7 @@ def measure_sufficiency(
     """
     counted = sample.counted().evenly()  # rows that count alike can be left out one by one
     how = how.of(counted)
-    bare = known or cover(counted, how.relation, device=how.device)
+    bare = known or cover(counted, how.relation)
     coverage = leaning_on(bare, counted, how)
     estimate = coverage_estimate(coverage, "sufficiency", how.confidence, how.method, counted.weights, how.unseen)
     estimate = noted(estimate, (*counted.all_notes, *copy_notes(counted), *asked_notes(coverage)))
