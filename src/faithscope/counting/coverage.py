@@ -123,12 +123,7 @@ def _counted(
     near = covers[0].near
     tallies: Callable[..., Tally] = partial(Tally, sample, rows, wanted=wanted, **how)
     if not (near is None or rows.listed or rows.weighted or "gap" in wanted or "groups" in how):
-        found = _by_pairs(rows, covers, [partial(tallies, each) for each in relations])
-        for tally, cover in zip(found, covers, strict=True):
-            if isinstance(cover, Parts):  # every explanation is a single part
-                empty = np.flatnonzero(tally.counts.per_explanation == 0).tolist()
-                tally.idle = [str(cover.parts[cover.lists[row][0]]) for row in empty]
-        return found
+        return _by_pairs(rows, covers, [partial(tallies, each) for each in relations])
     found = [tallies(each) for each in relations]
     for tally, cover in zip(found, covers, strict=True):
         work = tally.prepare if not rows.numbers else lambda *batch: batch  # numbers are listed in this thread

@@ -404,7 +404,7 @@ def assess(
     raw, coarse = sample.explanations, sample.discretized(discretizer)
     naming, options = _naming(sample, coarse, options)
     if naming is None:
-        options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.X, coarse.positions))
+        options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.positions))
     consistency = measure_consistency(coarse, options.confidence, options.method)
     evaluation = Evaluation(
         consistency=noted(consistency, label_word_notes(sample, coarse, discretizer)),
