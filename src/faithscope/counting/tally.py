@@ -9,8 +9,15 @@ import numpy as np
 
 from faithscope.agreements import Spread, scaled
 from faithscope.counting.clusters import Kinds
-from faithscope.counting.compared import LabelCells, NumberTable, compare_labels, compare_numbers, independent
-from faithscope.counting.counted import Coverage, Encoded
+from faithscope.counting.counted import (
+    Coverage,
+    Encoded,
+    LabelCells,
+    NumberTable,
+    compare_labels,
+    compare_numbers,
+    independent,
+)
 from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.cover import Asked
 from faithscope.counting.layout import Bits, sums
