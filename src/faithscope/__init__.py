@@ -82,11 +82,11 @@ if TYPE_CHECKING:
     from faithscope.measures.within import within_curve as within_curve
     from faithscope.monitor.monitor import Monitor
     from faithscope.populations import Conditional, Perturbed, Product, RealRows, drawn
+    from faithscope.populations import pairs_to_ask as pairs_to_ask
     from faithscope.readers import read
     from faithscope.readers.rationales import Rationales as Rationales
     from faithscope.readers.rationales import read_rationales
     from faithscope.relations import Alike, Ball, Judged, Nearest
-    from faithscope.relations import pairs_to_ask as pairs_to_ask
     from faithscope.sample import Sample as Sample
     from faithscope.tables.audit import Audit as Audit
     from faithscope.tables.audit import audit

@@ -12,7 +12,7 @@ MEASURES = {  # listed in `faithscope.measures`
     "measures.intervals.bounds": "local_sample_size mse_bound sample_size",
     "measures.tolerance": "tolerance_curve",
     "measures.within": "within_curve",
-    "relations": "pairs_to_ask",
+    "populations": "pairs_to_ask",
     "sample": "Sample",
 }
 RESULTS = {  # listed in `faithscope.results`

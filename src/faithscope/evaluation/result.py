@@ -384,7 +384,7 @@ def assess(
     raw, coarse = sample.explanations, sample.discretized(discretizer)
     naming, options = _naming(sample, coarse, options)
     if naming is None:
-        options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.X, coarse.positions))
+        options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.positions))
     consistency = measure_consistency(coarse, options.confidence, options.method)
     evaluation = Evaluation(
         consistency=noted(consistency, label_word_notes(sample, coarse, discretizer)),
@@ -437,7 +437,7 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     # Tables of scopes count every row once, whatever its weight or cluster.
     plain = sample.weights is None and sample.clusters is None
     even = replace(sample, weights=None, clusters=None)
-    coverage = cover(even, evaluation._relation, device="auto", necessity=plain and not sample.agreement.of_numbers)
+    coverage = cover(even, evaluation._relation, necessity=plain and not sample.agreement.of_numbers)
     named = None if evaluation._naming is None else (evaluation._naming[0], options.relation)
     estimate = measure_scoped(sample, options.scoping, coverage if plain else None, named)
     estimate = noted(estimate, made_otherwise(estimate, options.method))

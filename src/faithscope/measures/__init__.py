@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
     from faithscope.measures.tolerance import tolerance_curve
     from faithscope.measures.within import within_curve
-    from faithscope.relations import pairs_to_ask
+    from faithscope.populations import pairs_to_ask
     from faithscope.sample import Sample
 
 __all__ = [

@@ -12,8 +12,7 @@ import numpy as np
 from scipy.special import kolmogorov
 
 from faithscope.agreements import Agreement, Same
-from faithscope.counting.compared import LabelCells
-from faithscope.counting.counted import Encoded
+from faithscope.counting.counted import Encoded, LabelCells
 from faithscope.counting.coverage import encoded
 from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Floats, Ints

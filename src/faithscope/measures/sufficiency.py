@@ -66,7 +66,6 @@ def sufficiency(
     agreement: Any = ...,
     clusters: Any = ...,
     unlabeled: Any = ...,
-    device: str = ...,
     askers: Any = ...,
     by: None = None,
 ) -> Estimate: ...
@@ -87,7 +86,6 @@ def sufficiency(
     agreement: Any = None,
     clusters: Any = None,
     unlabeled: Any = None,
-    device: str = "auto",
     askers: Any = None,
     by: Any = None,
 ) -> Any:
@@ -114,7 +112,7 @@ def sufficiency(
         draws for each row given its explanation. The interval is then over rows, and a row whose explanation leaves no
         draw is unverifiable.
     confidence : float
-        The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
+        The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁶,
         and blocks of rows beyond.
     interval : None
         No interval of sufficiency is proven, but for rules of which every row meets exactly one.
@@ -133,8 +131,6 @@ def sufficiency(
     unlabeled : array-like or table, optional
         Further rows like those of X, such as the training rows, without predictions: if one of them lies under many
         explanations, the interval allows for it, and the more there are that X lacks the less `unseen` needs to.
-    device : {"auto", "cpu", "cuda"}
-        "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
     askers : array-like of bool, (n,), optional
         Which rows ask: each of them is compared with all rows that its explanation covers, whether these ask or not. So
         a group is measured beside everybody; blocks of rows are left out.
@@ -162,12 +158,12 @@ def sufficiency(
     ask = None if X is None else asking(predictions, agreement, "X")
     sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
     given, (sample, bound) = sample, with_askers(sample, askers, by)._scoped_by(relation)
-    how = Scoping(bound, confidence, method, unlabeled, allowed, device)
+    how = Scoping(bound, confidence, method, unlabeled, allowed)
     if not isinstance(chosen, RealRows):
         refuse_unproven(method, "scopes")
-        if allowed or bound is not None or unlabeled is not None or device not in ("auto", "cpu"):
+        if allowed or bound is not None or unlabeled is not None:
             raise BadInput(
-                "unseen=, relation=, unlabeled= and device= say how real rows are compared with each other, and a draw "
+                "unseen=, relation= and unlabeled= say how real rows are compared with each other, and a draw "
                 "belongs to one row: leave them out, or population=."
             )
         model = predictions if chosen.model is None else chosen.model
@@ -180,8 +176,6 @@ def sufficiency(
         return on_draws(sample if sample.askers is None else sample.take(np.flatnonzero(sample.askers)))
     if askers is not None or by is not None:
         refuse_unproven(method, "askers")
-        if device == "cuda":
-            raise BadInput("Groups beside everybody are not counted on a GPU: pass device='cpu'.")
         return measure_asked(sample, by, how)
     found = measure_scoped(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
     if found.method != method:
@@ -212,7 +206,6 @@ class Scoping:
     method: str | None = None
     further: Any = None
     unseen: bool = False
-    device: str = "auto"
     elsewhere: bool = False
     measure: str = "sufficiency"
 
@@ -232,7 +225,7 @@ def measure_scoped(
     recall = how.measure == NECESSITY
     counted, relation = scoped(sample, how.relation, how.measure)  # rows that count alike can be left out one by one
     how = replace(how, relation=relation, method="jackknife" if recall else how.method)
-    bare = known or (count_necessity(counted, relation) if recall else cover(counted, relation, device=how.device))
+    bare = known or (count_necessity if recall else cover)(counted, relation)
     coverage = leaning_on(bare, counted, how)
     estimate = coverage_estimate(coverage, how.measure, how.confidence, how.method, counted.weights, how.unseen)
     remarks = () if recall else (*copy_notes(counted), *asked_notes(coverage))
