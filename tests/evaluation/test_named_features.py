@@ -27,7 +27,7 @@ def test_sufficiency_of_named_features_is_measured_by_default_and_beside_baselin
     assert ev.sufficiency == asked
     assert ev.explanations.names == tuple(X)
     assert ev.sufficiency.beyond_random.low > 0
-    assert ev.relation == fs.Alike()
+    assert ev.options.relation == fs.Alike()
     assert isinstance(ev.explanations, fs.Importances)
     # Any other discretizer does not say which features are the largest, so the importances themselves do.
     by_sign = fs.evaluate(y, phi, X, discretizer=fs.Sign())

@@ -15,13 +15,9 @@ from faithscope.notes import of_kind
 from faithscope.rounding import in_brackets
 
 _PAIRS = 3  # counterexamples shown with a failure
-_ALIKE = (
-    "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, with the same explanation: "
-    "{explanation}"
-)
-_COVERED = (
-    "row {index_a} is predicted {prediction_a!r}, and its explanation also applies to row {index_b}, predicted "
-    "{prediction_b!r}: {explanation}"
+_PAIR = (
+    "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, and one explanation applies to "
+    "both: {explanation}"
 )
 
 
@@ -212,7 +208,7 @@ def _pairs(failed: JudgedEstimate) -> list[str]:
     if ask is None or failed.population or failed.estimate.measure == NECESSITY:
         return []
     try:
-        lines = ask(_PAIRS).to_dict("records")
+        pairs = ask(_PAIRS).to_dict("records")
     except FaithscopeError as problem:
         return [f"No pairs of rows are shown: {problem}"]
-    return [(_COVERED if applies else _ALIKE).format(**pair) for pair in lines]
+    return [_PAIR.format(**pair) for pair in pairs]

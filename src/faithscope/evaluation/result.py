@@ -19,7 +19,7 @@ from faithscope.explanations.forms import are_codes, names_all
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.checks import check_word, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of, take_rows
@@ -81,7 +81,7 @@ class Evaluation(OfOneExplainer):
     sufficiency : Estimate or None
         Wherever the explanation applies, same prediction? None if explanations do not say where they apply.
     sample : Sample
-        The rows as they were measured; `explanations`, `predictions`, `X`, `weights` and `rows` read it.
+        The rows as they were measured; `explanations`, `predictions`, `X` and `rows` read it.
     options : Options
         Confidence, method, relation and seed.
     undiscretized : Explanations
@@ -146,19 +146,9 @@ class Evaluation(OfOneExplainer):
         return self.sample.X
 
     @property
-    def weights(self) -> Floats | None:
-        """How much each row counts; None if all count the same."""
-        return self.sample.weights
-
-    @property
     def rows(self) -> Ints | None:
         """The positions of these rows among those that were handed over; None if they are all (see `Best`)."""
         return self.sample.positions
-
-    @property
-    def relation(self) -> Any:
-        """The relation that was asked for; None for what the kind of explanation says itself."""
-        return self.options.relation
 
     @property
     def seed(self) -> int:
