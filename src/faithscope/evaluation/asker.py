@@ -43,8 +43,12 @@ class Asker:
 
     def knowing(self, model: Any, *explainers: Any) -> "Asker":
         """The same, after taking the fingerprints of model and explainers: a call may change them."""
-        asked = [(model, Model(model).find()), *((each, function_of(each, "explain")) for each in explainers)]
-        for thing, function in () if self.cache is None else asked:
+        if self.cache is None:
+            return self
+        for thing, function in (
+            (model, Model(model).find()),
+            *((each, function_of(each, "explain")) for each in explainers),
+        ):
             if function is not None and not isinstance(thing, Explanations):
                 name = str(getattr(thing, "__name__", type(thing).__name__))
                 self.questions[id(thing)] = self.cache.question(thing, name)
