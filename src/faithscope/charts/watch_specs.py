@@ -1,4 +1,4 @@
-"""Charts of what is watched: shares over time, with limits for all looks and for a single look, and alarms."""
+"""Charts of what is watched: shares over time, with limits for all looks, and alarms."""
 
 from faithscope.charts.layers import Rows, Spec, layer, layered, tip, titled
 
@@ -8,8 +8,6 @@ _TIPS = (
     tip("value", "that day"),
     tip("low", "all looks, from"),
     tip("high", "all looks, to"),
-    tip("once_low", "single look, from"),
-    tip("once_high", "single look, to"),
 )
 
 
@@ -19,24 +17,22 @@ def over_time(
     at_least: float | None,
     reference_end: str | None,
     height: int,
-    measure: str = "consistency",
 ) -> Spec:
     """A band of limits over days, the days' own shares as dots, and alarms.
 
     Parameters
     ----------
     points
-        ``day`` (ISO date), ``value``, ``low``, ``high``, ``once_low`` and ``once_high``.
+        ``day`` (ISO date), ``value``, ``low`` and ``high``.
     alarms
         ``day``, ``text``, and the limits ``low`` and ``high`` of the days ``since`` the change.
     """
     x = {"field": "day", "type": "temporal", "axis": {"title": None, "grid": False, "labelOverlap": True}}
     dots = [row for row in points if row["value"] is not None]
     size, clip = {"size": 36 if len(dots) <= _FEW else 14}, {"clip": True}
-    lines = (("low", "limit"), ("high", "limit"), ("once_low", "once"), ("once_high", "once"))
     layers = [
-        layer(points, "area watched", clip, x=x, y=titled("low", measure), y2="high", tooltip=_TIPS),
-        *(layer(points, f"line {style}", clip, x=x, y=end) for end, style in lines),
+        layer(points, "area watched", clip, x=x, y=titled("low", "consistency"), y2="high", tooltip=_TIPS),
+        *(layer(points, "line limit", clip, x=x, y=end) for end in ("low", "high")),
         layer(dots, "point dot", size, x=x, y="value", tooltip=_TIPS),
     ]
     if reference_end is not None and points:  # a box behind the days of the reference period

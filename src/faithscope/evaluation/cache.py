@@ -17,8 +17,7 @@ from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.files import to_folder, write_atomically
-from faithscope.runtime.fingerprint import fingerprint
-from faithscope.runtime.origins import environment
+from faithscope.runtime.fingerprint import environment, fingerprint
 from faithscope.runtime.warning import warn
 
 _FORMAT = "2"

@@ -36,7 +36,6 @@ from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
-from faithscope.runtime.renamed import renamed
 from faithscope.sample import Sample, learned_note
 from faithscope.sinks.card import for_json
 from faithscope.visible import visible
@@ -156,7 +155,6 @@ class Comparison(Reported, Mapping[str, Evaluation]):
 
 
 @in_memory("evaluate fewer rows at a time, or fewer explainers")
-@renamed(further="unlabeled", groups="by")
 def compare(
     model: Any,
     explainers: Mapping[str, Any],

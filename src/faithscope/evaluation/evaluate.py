@@ -25,10 +25,8 @@ from faithscope.measures.telling import WANTED
 from faithscope.relations import Alike, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
-from faithscope.runtime.renamed import renamed
 
 
-@renamed(further="unlabeled", groups="by")
 def evaluate(
     model: Any,
     explainer: Any,

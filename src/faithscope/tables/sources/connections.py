@@ -16,8 +16,8 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from faithscope.errors import BadInput
 from faithscope.runtime.files import expanded
-from faithscope.runtime.forks import anew_in_children
 from faithscope.runtime.memory import available
+from faithscope.runtime.threads import anew_in_children
 from faithscope.tables.engine.engines import Connection, Table, clear_errors
 
 _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
