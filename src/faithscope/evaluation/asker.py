@@ -45,14 +45,7 @@ class Asker:
         """The same, after taking the fingerprints of model and explainers: a call may change them."""
         if self.cache is None:
             return self
-<<<<<<< HEAD
-        for thing, function in (
-            (model, Model(model).find()),
-            *((each, function_of(each, "explain")) for each in explainers),
-        ):
-=======
         for thing, function in [(model, Model(model).find()), *((e, function_of(e, "explain")) for e in explainers)]:
->>>>>>> main
             if function is not None and not isinstance(thing, Explanations):
                 name = str(getattr(thing, "__name__", type(thing).__name__))
                 self.questions[id(thing)] = self.cache.question(thing, name)
