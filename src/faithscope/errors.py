@@ -1,7 +1,6 @@
 """The errors that faithscope raises: each says in one line what was wrong, what was seen and what to do."""
 
 import re
-from typing import NoReturn
 
 from faithscope.visible import visible
 
@@ -69,25 +68,3 @@ class NotProven(FaithscopeError):
 
 class TooLarge(FaithscopeError, MemoryError):
     """The computation needs more memory than is left."""
-
-
-class Removed:
-    """A method that went: whoever asks for it is told what to do instead.
-
-    Examples
-    --------
-    >>> class Rules:
-    ...     from_bins = Removed("write Rules.from_conditions(...)")
-    >>> Rules.from_bins
-    Traceback (most recent call last):
-    AttributeError: Rules.from_bins was removed: write Rules.from_conditions(...).
-    """
-
-    def __init__(self, instead: str) -> None:
-        self.instead = instead
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = f"{owner.__name__}.{name}"
-
-    def __get__(self, held: object, owner: type | None = None) -> NoReturn:
-        raise AttributeError(f"{self.name} was removed: {self.instead}.")

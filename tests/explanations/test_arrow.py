@@ -204,12 +204,8 @@ def test_what_is_left_of_importances_is_declared_not_read_off_a_name():
     assert from_arrow(to_arrow(Largest(4)(four))).named()[0].tolist() == [[1, 1, 1, 1]]
 
 
-@pytest.mark.parametrize(
-    "discretizer", [fs.Sign(), fs.SignOfTop(2), fs.TopFeatures(2), fs.ReasonCodes(2, ordered=True)]
-)
-def test_files_without_a_word_on_what_is_left_of_importances_are_read_by_their_discretizer(discretizer):
-    coarse = (fs.Floor(1) | discretizer)(IMPORTANCES)
-    table = to_arrow(coarse)
+def test_files_that_do_not_say_what_is_left_of_importances_are_refused():
+    table = to_arrow(fs.SignOfTop(2)(IMPORTANCES))
     metadata = {name: value for name, value in read_settings(table).items() if name != "left"}
-    older = from_arrow(table.replace_schema_metadata({b"faithscope": json.dumps(metadata).encode()}))
-    assert older.left == coarse.left == discretizer.leaves
+    older = table.replace_schema_metadata({b"faithscope": json.dumps(metadata).encode()})
+    refused(BadInput, "cannot be read .*'left'", lambda: from_arrow(older))

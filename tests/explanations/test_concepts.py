@@ -60,7 +60,7 @@ def test_annotations_of_every_library_are_read_alike(tmp_path):
 
 def test_they_are_joined_if_they_are_of_the_same_concepts():
     concepts = fs.Concepts([[1, 0, 1], [0, 0, 0]], NAMES)
-    assert concepts.describe(0) == "stripes, mane"
+    assert concepts.describe(0) == "mane, stripes"
     assert len(concepts.join(concepts)) == 4
     refused(Incompatible, "concepts, of 1, so no two can be equal", concepts.join, fs.Concepts([[1]], ["stripes"]))
     refused(Incompatible, "different tokenizers or vocabularies", concepts.join, fs.Concepts([[1, 0, 0]], NAMES[::-1]))

@@ -396,15 +396,6 @@ def test_a_path_covers_exactly_the_rows_of_its_leaf_missing_ones_too(seed, split
     assert from_arrow(to_arrow(rules)).distinct == rules.distinct
 
 
-def test_rules_of_trees_and_bins_were_removed_and_what_to_do_is_said():
-    refused(AttributeError, r"^Rules.from_tree was removed: .*TreePath\(tree\)", lambda: Rules.from_tree)
-    refused(
-        AttributeError,
-        r"^Rules.from_bins was removed: write each bin as two conditions, Rules",
-        lambda: Rules.from_bins([[18.0]], [[37.0]], ["age"]),
-    )
-
-
 # -- together -----------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 import faithscope as fs
-from faithscope.errors import Removed
 from faithscope.inputs.rows import rows_of
 from faithscope.integrations import sklearn
 from faithscope.tables.logs import LogColumns
@@ -290,7 +289,7 @@ def methods(thing):
     held = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
     for name, value in inspect.getmembers(kind):
         taken = callable(value) or hasattr(value, "__get__")
-        if not name.startswith("_") and name not in held | HARD and taken and not isinstance(value, Removed):
+        if not name.startswith("_") and name not in held | HARD and taken:
             yield name, value
 
 

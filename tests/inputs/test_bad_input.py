@@ -181,8 +181,11 @@ CALLS = by_error(
             (lambda: fs.mse_bound(fs.consistency(["a"], [0], weights=[1])), "count the same"),
         ],
         Incompatible: [
-            (lambda: fs.Counterfactuals([[1.0]], [[1.0, 2.0]]), "have 1 columns and 2 columns: pass the same"),
-            (lambda: fs.Counterfactuals(pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})), "pass the same"),
+            (lambda: fs.Counterfactuals([[1.0]], [[1.0, 2.0]]), "have 1 columns and originals 2. Pass the same"),
+            (
+                lambda: fs.Counterfactuals(pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})),
+                "a, and b. Pass the",
+            ),
             (lambda: _decoder().accuracy([[1.0, 2.0]], ["x"]), "plain keys, the others are importances"),
             (
                 lambda: fs.GibbsDecoder().fit([[1.0], [2.0]], [0, 1]).accuracy([[1.0, 2.0]], [0]),

@@ -31,6 +31,13 @@ def test_the_order_of_keys_and_what_counts_0_do_not_matter(rows, random):
         assert fs.consistency(form, labels).value == expected
 
 
+def test_what_a_column_of_pandas_holds_keeps_its_row_labels():
+    labels = pd.Series([0, 1], index=[9, 4])
+    held = pd.Series([{"a": 1.0}, {"a": 2.0}], index=labels.index)
+    assert fs.read(held).index.tolist() == [9, 4]
+    refused(BadInput, "in another order", fs.consistency, held, labels[::-1])
+
+
 def test_features_are_in_the_order_asked_for():
     rows = [{"b": 1, "a": 2.0}, {"c": 0.5}]
     assert fs.read(rows).names == ("b", "a", "c")

@@ -23,7 +23,6 @@ from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.explanations.distances.points import Points
-from faithscope.explanations.forms import stored_left
 from faithscope.explanations.highlights import Highlights, to_vocabulary
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.keys import Plain, Records
@@ -247,7 +246,7 @@ def _read_matrix(columns: Columns, settings: Settings) -> Array:
 
 
 def _read_values(columns: Columns, settings: Settings) -> dict[str, Any]:
-    return {"values": _read_matrix(columns, settings), "left": stored_left(settings)}
+    return {"values": _read_matrix(columns, settings), "left": settings["left"]}  # in every file, for names need it
 
 
 def _write_plain(given: Plain) -> tuple[Columns, Settings]:

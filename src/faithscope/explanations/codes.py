@@ -54,8 +54,6 @@ class Codes(Plain):
         if separator is not None and (not isinstance(separator, str) or not separator.strip(_BLANKS)):
             raise WrongType(f"separator is the text between two codes, such as ';'; got {separator!r}.")
         columns = frame_columns(codes)[1] if is_frame(codes) else [to_vector(codes, "Codes")]
-        if columns and columns[0].ndim > 2:
-            raise WrongType(f"Codes are one set per row, an array of (n, k) at most; got shape {columns[0].shape}.")
         columns = [*columns[0].T] if len(columns) == 1 and columns[0].ndim == 2 else columns
         if len(columns) != 1:
             _refuse_marks(columns)

@@ -12,7 +12,6 @@ from faithscope.inputs.array_types import Names
 from faithscope.inputs.arrays import frame_names, is_frame
 from faithscope.inputs.columns import Rows, distinct_names
 from faithscope.inputs.numbers import to_matrix
-from faithscope.visible import visible
 
 
 class Concepts(Highlights):
@@ -33,7 +32,7 @@ class Concepts(Highlights):
     >>> import faithscope as fs
     >>> highlighted = Concepts([[1, 0], [1, 1], [1, 0]], ["stripes", "hooves"])
     >>> highlighted.describe(1)
-    'stripes, hooves'
+    'hooves, stripes'
     >>> fs.sufficiency(highlighted, ["zebra", "zebra", "tiger"], [[1, 1], [1, 1], [1, 0]]).value
     0.5
     """
@@ -54,11 +53,6 @@ class Concepts(Highlights):
     def concepts(self) -> Names:
         """The names of all concepts, in the order of their columns."""
         return tuple(self.vocabulary or ())
-
-    def describe(self, row: int) -> str:
-        highlighted = self.item(row)
-        told = ", ".join(concept for concept in self.concepts if concept in highlighted)
-        return visible(told) or "no concept highlighted (applies everywhere)"
 
     def _read(self, X: Any) -> tuple[Any, Mapping[str, int] | None]:
         return _marks(X, self.concepts, "Annotations"), self.vocabulary

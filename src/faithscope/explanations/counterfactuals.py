@@ -63,11 +63,10 @@ class Counterfactuals(Explanations):
         same_rows(originals=originals, points=points)
         columns = columns or own
         if new.shape != old.shape or (own or columns) != columns:
-            widths = (
-                f"{cells.shape[1]} columns" + (f" ({', '.join(names)})" if names else "")
-                for cells, names in ((new, columns), (old, own))
+            names = f": {', '.join(columns or ())}, and {', '.join(own or ())}" if new.shape == old.shape else ""
+            raise Incompatible(
+                f"Counterfactuals have {new.shape[1]} columns and originals {old.shape[1]}{names}. Pass the same ones."
             )
-            raise Incompatible(f"Counterfactuals and originals have {' and '.join(widths)}: pass the same columns.")
         if new.dtype != old.dtype:
             new, old = new.astype(object), old.astype(object)
         categories = declared_categories(points) | declared_categories(originals)

@@ -1,7 +1,6 @@
 """What is left of importances after discretizers: their form is these in turn, as ``Floor(decimals=1) | Sign()``."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +14,8 @@ NAMED = "the named"  # without signs
 CHANGED = "the changed"  # likewise, of counterfactuals
 CODES = "reason codes"  # the features with the most negative importances
 ORDERED_CODES = "reason codes in order"  # numbered from 1
-_LEFT_BY = {
-    "Sign": SIGNS,
-    "SignOfTop": NAMED_SIGNS,
-    "DeltaSign": NAMED_SIGNS,
-    "TopFeatures": NAMED,
-    "TopRegions": NAMED,
-    "Modified": CHANGED,
-    "ReasonCodes": CODES,
-}
 NO_CODE = "no negative importance"
 _CELLS = 2**20  # values sorted at a time
-
-
-def stored_left(settings: Mapping[str, Any]) -> str:
-    """What was left of importances that were stored; by the last discretizer of their form in files without a word."""
-    form = str(settings["form"])
-    step = form.rpartition(" | ")[2].partition("(")[0]
-    by_name = ORDERED_CODES if step == "ReasonCodes" and form.endswith("ordered=True)") else _LEFT_BY.get(step, "")
-    return str(settings.get("left", by_name))
 
 
 def are_codes(left: str) -> bool:

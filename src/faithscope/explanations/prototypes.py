@@ -108,10 +108,6 @@ def _smallest(distances: Floats, k: int) -> Ints:
 def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], Ints]:
     """The distinct sets, each ascending and without repetitions, and which of them each row was given."""
     matrix = to_matrix(indices, "Prototypes")[0] if is_frame(indices) else to_vector(indices, "Prototypes")
-    if matrix.ndim > 2:
-        raise BadInput(
-            f"Prototypes must be one set of indices per row, (n_rows,) or (n_rows, k); got shape {matrix.shape}."
-        )
     if matrix.dtype == bool and matrix.size:
         raise BadInput("Prototypes came as a mask: pass their positions, e.g. np.flatnonzero(mask) for each row.")
     return number_conjunctions([_to_set(row, item) for row, item in enumerate(matrix.tolist())])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faithscope.errors import Removed, WrongType
+from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array
@@ -112,8 +112,6 @@ class Reasons(Explanations):
         from faithscope.explanations.rule_json import structured_rules
 
         return structured_rules(self.texts, features, unreadable)._with(index=self.index)
-
-    to_highlights = Removed("find the words that are quoted, and pass a set of them per row, fs.Highlights(words)")
 
     def describe(self, row: int) -> str:
         return shown(self.texts[row])

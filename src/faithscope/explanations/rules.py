@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.errors import BadInput, Removed, WrongType
+from faithscope.errors import BadInput
 from faithscope.explanations.base import shorten
 from faithscope.explanations.conditions.condition import (
     NOTHING,
@@ -138,9 +138,7 @@ class Rules(Conjunctions):
         read, conditions, empty = cache(RuleReader(names)), list[list[Triple]](), 0
         for row, item in enumerate(to_items(texts, "Rules, one text per row,")):
             given = item if isinstance(item, list | tuple) else [item]
-            for wrong in (piece for piece in given if not isinstance(piece, str)):
-                raise WrongType(f"Rules, row {row}: A rule must be a text; got {wrong!r} ({type(wrong).__name__}).")
-            pieces = [piece for piece in given if piece.strip()]
+            pieces = [piece for piece in given if not isinstance(piece, str) or piece.strip()]
             try:
                 conditions.append([triple for piece in pieces for triple in read(piece)])
             except BadInput as problem:
@@ -149,13 +147,6 @@ class Rules(Conjunctions):
         told = f"{empty:,} of {len(conditions):,} rows have no condition, and cover every row"
         rules = cls.from_conditions(conditions, names)._with(remarks=(told,) if empty else ())
         return rules._labelled(texts)
-
-    from_tree = Removed(
-        "fs.explainers.TreePath(tree).explain(X) gives the paths of a tree, with the names it was fitted with"
-    )
-    from_bins = Removed(
-        "write each bin as two conditions, Rules.from_conditions([[('age', '>', 18), ('age', '<=', 37)]])"
-    )
 
     @property
     def kind(self) -> str:

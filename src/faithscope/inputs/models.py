@@ -303,8 +303,6 @@ def _booster_answers(booster: Any, rows: Any) -> Any:
     """What a booster of XGBoost answers for rows, which become a DMatrix."""
     import xgboost
 
-    if isinstance(rows, xgboost.DMatrix):
-        return booster.predict(rows)
     table = np.asarray(rows) if isinstance(rows, list) else rows
     names = None if is_frame(table) else booster.feature_names  # rows without names have those it was fitted with
     return booster.predict(xgboost.DMatrix(table, feature_names=names, enable_categorical=True))

@@ -26,7 +26,6 @@ from faithscope.discretizers import (
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import Settings, understood
-from faithscope.explanations.forms import stored_left
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.tables.engine.answers import Scan, fetch, fetch_line, refuse_missing, refuse_nested, scan, shown
@@ -130,7 +129,7 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
         if not schema[name].is_numeric():
             raise WrongType(f"Column {name!r} holds {schema[name]}, and weights are numbers: name a column of numbers.")
     for name in (*clusters, *ids):
-        if shown(name, schema[name]) is None:
+        if shown(source.table[name]) is None:
             raise WrongType(
                 f"Column {name!r} holds {schema[name]}, which cannot be shown as a text, so it names neither rows nor "
                 "whose they are: name another for id or clusters."
@@ -199,7 +198,7 @@ def _own_log(
     elif what in ("Importances", "Rankings"):
         order: Literal["", "features"] = "features" if what == "Rankings" else ""
         chosen = names or tuple(f"x{j}" for j in range(len(held)))
-        kind = NumberColumns(chosen, bool(names), settings["form"], stored_left(settings), order)
+        kind = NumberColumns(chosen, bool(names), settings["form"], settings["left"], order)
     elif what == "Rules":
         kind = RuleColumn(tuple(settings["features"]), settings["tree"])
     elif what == "Plain":
