@@ -8,6 +8,7 @@ import numpy as np
 
 from faithscope.counting.counted import Coverage, Encoded
 from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked
+from faithscope.counting.gpu.devices import DEVICES, on_gpu, refuse_device
 from faithscope.counting.layout import Layout
 from faithscope.counting.near import PairCounts
 from faithscope.counting.pairs import Tabled
@@ -16,6 +17,7 @@ from faithscope.counting.tally import TABLE, Adding, Tally
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Ints
+from faithscope.inputs.checks import check_word
 from faithscope.inputs.rows import rows_of
 from faithscope.relations import Blocks, Parts, Relation, Within
 from faithscope.sample import Sample
@@ -84,12 +86,12 @@ def encoded(sample: Sample, relation: Relation, exact: int = EXACT) -> Encoded:
     return _counted(sample, [relation], ("gap",), (exact,))[0].encoded()
 
 
-def cover_curve(sample: Sample, relations: Sequence[Within]) -> list[Coverage]:
+def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
     """Coverage within several distances of one metric, each as `cover` counts it.
 
     Every distance is computed once if no single row is to be left out.
     """
-    return [tally.coverage() for tally in _counted(sample, relations, ("share",), (EXACT,))]
+    return [tally.coverage() for tally in _counted(sample, relations, ("share",), (EXACT,), device)]
 
 
 def _block_count(sample: Sample) -> int:
@@ -103,6 +105,7 @@ def _counted(
     relations: Sequence[Relation],
     wanted: tuple[str, ...],
     known: tuple[Any, ...],
+    device: str = "cpu",
     **how: Any,
 ) -> list[Tally]:
     """A tally of all explanations for each of the relations, which are alike but for their distances.
@@ -114,6 +117,7 @@ def _counted(
     known : tuple
         What `Rows` takes after the relation.
     """
+    check_word(device, "device", DEVICES)
     rows = Rows(sample, relations[0], *known)
     covers = [sample.covered_by(rows.distinct, each) for each in relations]
     if covers[0].asked is not None:
@@ -122,8 +126,11 @@ def _counted(
         wanted = ("share",)
     near = covers[0].near
     tallies: Callable[..., Tally] = partial(Tally, sample, rows, wanted=wanted, **how)
-    if not (near is None or rows.listed or rows.weighted or "gap" in wanted or "groups" in how):
-        return _by_pairs(rows, covers, [partial(tallies, each) for each in relations])
+    if near is None or rows.numbers or rows.weighted or "gap" in wanted or "groups" in how:
+        refuse_device(device)
+    elif not rows.listed:  # as few rows are
+        count = partial(_by_pairs, rows, covers, [partial(tallies, each) for each in relations])
+        return on_gpu(device, near(), len(rows.distinct) * rows.n, count) or count(PairCounts)
     found = [tallies(each) for each in relations]
     for tally, cover in zip(found, covers, strict=True):
         work = tally.prepare if not rows.numbers else lambda *batch: batch  # numbers are listed in this thread
@@ -134,12 +141,14 @@ def _counted(
     return found
 
 
-def _by_pairs(rows: Rows, covers: Sequence[Parts | Blocks], tallies: list[Callable[..., Tally]]) -> list[Tally]:
+def _by_pairs(
+    rows: Rows, covers: Sequence[Parts | Blocks], tallies: list[Callable[..., Tally]], kind: type[PairCounts]
+) -> list[Tally]:
     """Tallies of labeled rows by distance, one per radius of all centers."""
     points = [cover.near() for cover in covers if cover.near is not None]
     radii = np.stack([each.radii for each in points])
     segment, segments = rows.labels * rows.blocks + rows.block, len(rows.names) * rows.blocks
-    pairs = PairCounts(points[0], radii, rows.codes, segment, segments)
+    pairs = kind(points[0], radii, rows.codes, segment, segments)
     found = [tally(own=own) for tally, own in zip(tallies, pairs.own(), strict=True)]
 
     def prepare(start: int, counts: Ints) -> Adding:

@@ -1,0 +1,1 @@
+"""Pairs within a distance, counted on a GPU if there is one."""
