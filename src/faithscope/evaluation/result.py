@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -107,22 +107,22 @@ class Evaluation(OfOneExplainer):
 
     consistency: Estimate
     sufficiency: Estimate | None
-    sample: Sample = field(repr=False)
-    options: Options = field(repr=False)
-    undiscretized: Explanations = field(repr=False)
+    sample: Sample
+    options: Options
+    undiscretized: Explanations
     name: str = "explainer"
     explainer: str = "ready explanations"
     discretizer: str = repr(Original())
     baseline: bool = False
-    populations: Populations | None = field(default=None, repr=False)
-    sufficiency_populations: Populations | None = field(default=None, repr=False)
-    necessity_populations: Populations | None = field(default=None, repr=False)
+    populations: Populations | None = None
+    sufficiency_populations: Populations | None = None
+    necessity_populations: Populations | None = None
     necessity: Estimate | None = None
-    _coverage: Coverage | None = field(default=None, repr=False)
-    _chosen: Any = field(default=None, repr=False)  # the discretizer itself
-    _reached: Coverage | None = field(default=None, repr=False)
+    _coverage: Coverage | None = None
+    _chosen: Any = None  # the discretizer itself
+    _reached: Coverage | None = None
     # The rows with the importances that `Alike` reads, and with the rules that these stand for.
-    _naming: tuple[Sample, Sample] | None = field(default=None, repr=False)
+    _naming: tuple[Sample, Sample] | None = None
 
     @property
     def _ruled(self) -> Sample:
@@ -354,10 +354,6 @@ class Evaluation(OfOneExplainer):
     @property
     def _wanted(self) -> float:
         return self.options.at_least
-
-    @property
-    def _made(self) -> dict[str, str]:
-        return {"Explanations": self.explanations.kind, "Seed": str(self.seed)}
 
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
         """Up to k pairs of rows that lower consistency; none for sufficiency."""

@@ -33,6 +33,14 @@ class Reported(Listed):
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
         return [(name, estimate) for name, each in self._explainers().items() for estimate in each._estimates()]
 
+    def _beside(self) -> dict[str, Sequence[Any]]:
+        named, each = self._by_name(), self._explainers()
+        return {
+            "explainer": [name for name, _ in named],
+            "discretizer": [each[name].discretizer for name, _ in named],
+            "measure": [estimate.measure for _, estimate in named],
+        }
+
     def _repr_html_(self) -> str:
         return fragment(Card("", (), tuple(self._tables()), tuple(self._told_notes())))
 
@@ -106,11 +114,6 @@ class OfOneExplainer(Reported):
     def _leakage(self) -> "Leakage | None":
         """How many reasons in words name a label; None for other explanations, and if no word names a label."""
         raise NotImplementedError
-
-    @property
-    def _made(self) -> Mapping[str, str]:
-        """What else is known of how the explanations came about, by its heading in a report."""
-        return {}
 
     @property
     def _remarks(self) -> tuple[str, ...]:

@@ -39,7 +39,6 @@ def facts(explainer: Explainer) -> Facts:
         "Typically apart": ", ".join(apart),
         "Different explanations": f"{estimates[0].distinct:,}",
         "Intervals": ", ".join(f"{estimate.measure}: {estimate.method}" for estimate in estimates),
-        **{name: wording(text) for name, text in result._made.items()},
         "Notes": "; ".join(f"{measure}: {note}" if measure else note for measure, note in explainer.remarks),
     }
     return Facts(tuple((name, value) for name, value in told.items() if value))
