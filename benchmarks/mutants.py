@@ -1,15 +1,15 @@
-"""Which faults do the tests find? Mutants drawn at random from the sources, each tried by the tests likely to find it.
+"""Which faults do the tests find? Mutants drawn at random from the sources, each tried by the tests that run its line.
 
     git worktree add --detach ../mutants                            # a checkout of its own, whose sources are changed
-    python benchmarks/mutants.py --copy ../mutants                  # 150 mutants: some hours of one core
-    python benchmarks/mutants.py --copy ../mutants --seconds 50     # soon, and then the survivors once more:
+    (cd ../mutants && pytest -m "not thorough and not engine and not browser" --cov=src --cov-context=test)
+    python benchmarks/mutants.py --copy ../mutants                  # 150 mutants: an hour of one core
     python benchmarks/mutants.py --copy ../mutants --only 3 --only 7
 
 A mutant is an expression changed as a slip would change it: a comparison, an operator, a number by one, a condition.
-Test files are run until one fails or the time is over, cheap and likely ones first: likely are those that import the
-module, are called like it, or lie in the folder of its room; then the frozen numbers, the laws and the contracts. A
-mutant that no test finds in time has survived; a test that fails anyway kills all, so the test that failed is told.
-Results are printed as they come, then as a table.
+The tests that run its line, as pytest-cov (to be installed) has kept them in the copy's ``.coverage``, are run until
+one fails or the time is over: cheap ones first, those of the module's own room before others. A mutant that no test
+finds has survived; a test that fails anyway kills all, so the test that failed is told. Postgres, Spark, Chromium and
+what is thorough are left aside. Results are printed as they come, then as a table.
 """
 
 import ast
@@ -18,11 +18,12 @@ import random
 import re
 import resource
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -39,10 +40,12 @@ from ratios import options
 SEED = 39
 SKIPPED = ("annotation", "returns", "decorator_list", "bases", "pattern")
 ROOMS = ("counting", "measures", "tables", "explainers", "readers")
-LAST = ("frozen", "laws", "contracts")  # folders of tests that are about everything
-CHOSEN = "not thorough and not engine and not browser"  # Postgres, Spark and Chromium take long to begin
 CRASHED = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS)
-FILES = 6  # read at once, before any of their tests is run
+RAN = """
+SELECT context, numbits FROM line_bits
+JOIN context ON context.id = context_id JOIN file ON file.id = file_id WHERE path = ?
+"""
+TESTS = 40  # collected at once, before any of them is run
 PAIRS = (
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn),
     (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.BitAnd, ast.BitOr),
@@ -104,18 +107,21 @@ def mutated(source, node):
     return b"".join(lines)
 
 
-def likely(copy, module):
-    """The test files that may find a fault in a module, in the order in which most is found per second."""
+def running(copy, path, node):
+    """The tests that run an expression, in the order in which most is found per second."""
     kept = (copy / "benchmarks" / "results" / "test_costs.txt").read_text()
-    costs = {file: float(cost) for cost, file in re.findall(r"^ *([\d.]+) .* tests (\S+)", kept, re.MULTILINE)}
-    dotted, (room, *_, stem), order = ".".join(module), module[1:], {}
-    for path in sorted((copy / "tests").rglob("test_*.py")):
-        folders, words = path.relative_to(copy / "tests").parts[:-1], path.stem.split("_")
-        rank = 4 * (dotted in path.read_text()) + 2 * any(word in stem for word in words[1:]) + (room in folders)
-        rank = rank or 2 * (LAST[0] in folders) + any(folder in folders for folder in LAST)
-        if rank:
-            order[str(path)] = costs.get(str(path.relative_to(copy)), 1.0) / 2**rank
-    return sorted(order, key=order.get)
+    found = re.findall(r"^ *([\d.]+) +[\d.]+ +(\d+) (tests/\S+)", kept, re.MULTILINE)
+    costs, room = {file: float(cost) / int(tests) for cost, tests, file in found}, path.parent.name
+    lines = range(node.lineno, node.end_lineno + 1)
+    with closing(sqlite3.connect(copy / ".coverage")) as held:  # lines as bits, by file and by test
+        ran = held.execute(RAN, [str(path)]).fetchall()
+    tests = {
+        told.partition("|")[0]
+        for told, bits in ran
+        if any(line // 8 < len(bits) and bits[line // 8] >> line % 8 & 1 for line in lines)
+    }
+    expected = {test: costs.get(test.partition("::")[0], 1.0) / (4 if room in test else 1) for test in tests if test}
+    return sorted(expected, key=expected.get)
 
 
 def begin(copy, tests, seconds):
@@ -127,7 +133,7 @@ def begin(copy, tests, seconds):
     paths = [str(copy / folder) for folder in ("src", "reproduction")]
     # in place of the folder of this script, whose files are called like those of tests
     sys.path[:1], os.environ["PYTHONPATH"], sys.dont_write_bytecode = paths, os.pathsep.join(paths), True
-    os._exit(pytest.main([*tests, "-x", "-q", "-n0", "-p", "no:cacheprovider", "-m", CHOSEN]))
+    os._exit(pytest.main([*tests, "-x", "-q", "-n0", "-p", "no:cacheprovider", "-p", "no:cov"]))
 
 
 def tried(copy, tests, seconds):
@@ -146,13 +152,14 @@ def tried(copy, tests, seconds):
 
 
 def outcome(copy, tests, seconds):
-    """Whether one of the test files fails in so many seconds of a processor, and which test did."""
-    while tests and seconds >= 1:
-        used, test = tried(copy, tests[:FILES], seconds)
+    """Whether one of the tests fails in so many seconds of a processor, and which did, or how many were tried."""
+    left = tests
+    while left and seconds >= 1:
+        used, test = tried(copy, left[:TESTS], seconds)
         if test:
             return "killed", test
-        tests, seconds = tests[FILES:], seconds - used
-    return "survived", ""
+        left, seconds = left[TESTS:], seconds - used
+    return "survived", f"{len(tests) - len(left)} of {len(tests)} tests"
 
 
 if __name__ == "__main__":
@@ -163,10 +170,10 @@ if __name__ == "__main__":
         if asked.only and str(number) not in asked.only:
             continue
         module = path.relative_to(package.parent).with_suffix("").parts
-        source, begun = path.read_text(), time.monotonic()
+        source, begun, tests = path.read_text(), time.monotonic(), running(copy, path, node)
         try:
             path.write_bytes(mutated(source, node))
-            told, test = outcome(copy, likely(copy, module), asked.seconds)
+            told, test = outcome(copy, tests, asked.seconds)
         finally:
             path.write_text(source)
         counted[module[1], told] += 1

@@ -13,8 +13,8 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import faithscope as fs
-from faithscope.testing import REASON_SYSTEMS
 from ratios import describe_machine, options, tell
+from reason_systems import REASON_SYSTEMS
 
 ROWS, SEED = 1_000, 0
 

@@ -8,7 +8,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.random import default_rng
 
@@ -190,23 +189,12 @@ def test_the_gate_is_shut_by_a_cell_below_its_bar_and_what_is_kept_can_be_told_a
 )
 def test_limits_and_alarms_are_rarely_wrong_at_a_thousand_looks_and_single_looks_often(study, name):
     monitor = study("monitor_alarms")
-    system = {**monitor.SYSTEMS, **monitor.SCOPED}[name]
+    system = monitor.SYSTEMS[name]
     sums = system.sums(1_000, 80, default_rng(1))
     (missed, once), (raised, repeated) = monitor.missed(sums, system.truth), monitor.alarmed(sums)
     assert max(missed, raised) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 80)
     assert (once > missed, repeated > raised) == (True, True)
     assert monitor.dropped(system, 0.1).truth == pytest.approx(system.truth - 0.1, abs=1e-9)
-
-
-def test_the_truth_of_a_system_of_scopes_is_its_sufficiency_and_pairs_agree_as_often(study):
-    for system in study("monitor_alarms").SCOPED.values():
-        kind, rule, labels = system.drawn(20_000, default_rng(0))
-        X = pd.DataFrame(system.inside[kind].astype(int), columns=[f"r{own}" for own in range(len(system.classes))])
-        estimate = fs.sufficiency(fs.Rules.parse([f"r{own} == 1" for own in rule]), labels, X)
-        assert estimate.value == pytest.approx(system.truth, abs=0.02)
-        openers, matched, agreeing = system.sums(50, 40, default_rng(1)).sum(axis=(1, 2))
-        assert agreeing / matched == pytest.approx(system.truth, abs=0.04)
-        assert matched > 0.9 * openers > 0
 
 
 def test_the_kept_results_of_monitors_are_within_the_bar(study):

@@ -12,7 +12,7 @@ import pytest
 
 import faithscope as fs
 import faithscope.testing
-from faithscope.cli.rows import read_rows
+from faithscope.cli.evaluate import read_rows
 from faithscope.datasets import cache_folder
 from faithscope.evaluation.cache import Cache
 from faithscope.integrations import sklearn

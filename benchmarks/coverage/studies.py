@@ -16,9 +16,9 @@ from signs import SIGNS, direction
 from systems import JUDGED, NECESSARY
 
 import faithscope as fs
-from faithscope.testing import ReasonSystem
 from planted_reasons import certified
 from planted_reasons import intervals as reason_intervals
+from reason_systems import ReasonSystem
 
 
 def necessity(system, n, rng):

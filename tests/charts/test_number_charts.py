@@ -41,8 +41,7 @@ def test_the_axis_says_what_is_drawn():
 
 
 def test_a_plan_without_values_is_drawn_without_their_line():
-    points = [{"n": n, "unverifiable": 1 / n, "value": None, "kind": "exact"} for n in (1, 2, 4)]
-    spec = specs.curve(points, 4, 0.05, None)
+    spec = specs.curve(fs.plan(fs.consistency([1, 1, 2], [0.5, 1.0, 1.0], agreement=fs.Spread())))
     assert "shown to agree" not in str(spec["datasets"])
 
 

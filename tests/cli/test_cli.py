@@ -214,7 +214,7 @@ def judged(folder, system, words):
             "sound",
             "0.96 --by region",
             {("signs, region north", "consistency"), ("signs, region south", "consistency")},
-            "rows are too few: even if all agreed",
+            "would make it narrower",
         ),
     ],
 )

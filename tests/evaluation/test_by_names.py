@@ -76,14 +76,3 @@ def test_names_that_give_no_groups_are_one_sentence(name):
         refused(BadInput, words, call)
     if name == "sx":
         refused(BadInput, words, evaluated, by=["sex", "sx"])
-
-
-def test_an_old_name_of_an_option_is_read_with_a_sentence_that_says_the_new_one():
-    for old, new in [({"groups": "sex"}, {"by": "sex"}), ({"further": X}, {"unlabeled": X})]:
-        (was,), (now,) = old, new
-        with pytest.warns(FutureWarning, match=f"{was}= is an old word: pass {now}= instead"):
-            found = evaluated(**old)
-        assert found.to_dict() == evaluated(**new).to_dict()
-        with pytest.warns(FutureWarning, match="old word"):
-            fs.compare(LABELS, {"one": KEYS}, X, **old)
-        refused(BadInput, f"{was}= is an old word for {now}=, and both were passed", evaluated, **old, **new)

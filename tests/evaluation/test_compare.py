@@ -110,7 +110,7 @@ def test_a_mistake_gets_a_clear_sentence_before_anything_is_asked():
     for error, words, explainers, options in (
         (FaithscopeError, "no explainer", {}, {}),
         (FaithscopeError, "explainers by name", [Constant()], {}),
-        (FaithscopeError, "explanations of short", {"short": [1, 2]}, {}),
+        (FaithscopeError, "explanations of short", {"short": [1, 2], "none": Constant()}, {}),
         (WrongType, r"Sign\(\) discretizes importances", METHODS, {"discretizer": {"path": fs.Sign()}}),
         (
             UnknownName,

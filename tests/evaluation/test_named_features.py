@@ -27,7 +27,7 @@ def test_sufficiency_of_named_features_is_measured_by_default_and_beside_baselin
     assert ev.sufficiency == asked
     assert ev.explanations.names == tuple(X)
     assert ev.sufficiency.beyond_random.low > 0
-    assert ev.relation == fs.Alike()
+    assert ev.options.relation == fs.Alike()
     assert isinstance(ev.explanations, fs.Importances)
     # Any other discretizer does not say which features are the largest, so the importances themselves do.
     by_sign = fs.evaluate(y, phi, X, discretizer=fs.Sign())
@@ -72,7 +72,7 @@ def test_a_guard_says_if_nobody_asked_whether_the_features_are_the_right_ones(sy
             fs.assert_faithful(result, at_least=0.6)
     refused(
         fs.errors.BadInput,
-        r"X and another argument seem to be swapped",
+        r"These seem to be swapped",
         fs.evaluate,
         X,
         lambda rows: rows.a > 0,

@@ -105,7 +105,7 @@ def test_cache_files_that_may_not_be_read_are_computed_again(shared):
 
 def test_logs_rows_and_folders_that_may_not_be_read_are_one_sentence(shared):
     import faithscope as fs
-    from faithscope.cli.rows import read_rows
+    from faithscope.cli.evaluate import read_rows
     from faithscope.errors import BadInput
 
     ev = expected()

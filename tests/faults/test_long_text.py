@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from child import python
-from faithscope.cli.rows import read_rows
+from faithscope.cli.evaluate import read_rows
 from faithscope.errors import TooLarge
 from faithscope.inputs.arrays import to_vector
 from faithscope.runtime import memory

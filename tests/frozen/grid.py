@@ -653,28 +653,19 @@ def monitors():
     start = pd.Timestamp("2026-01-01")
 
     @cache
-    def watched(scopes):
-        rules = [f"leaf <= {bound}" for bound in (2, 5, 12)]
-        options = {"scopes": fs.Rules.parse(rules, features=["leaf"])} if scopes else {"by": "region"}
-        monitor = fs.Monitor(at_least=0.85, reference=10, **options)
+    def watched():
+        monitor = fs.Monitor(at_least=0.85, reference=10, by="region")
         for number, day in enumerate(days):
             when = [start + pd.Timedelta(days=number)] * len(day)
-            if scopes:
-                given = fs.Rules.parse(
-                    [rules[int(leaf > 2) + int(leaf > 5)] for leaf in day["leaf"]], features=["leaf"]
-                )
-                monitor.add(given, day["yhat"], when=when, X=day[["leaf"]])
-            else:
-                monitor.add(day["leaf"], day["yhat"], when=when, by=day["region"])
+            monitor.add(day["leaf"], day["yhat"], when=when, by=day["region"])
         return monitor
 
-    for scopes, name in ((False, "consistency"), (True, "sufficiency")):
-        yield f"{name}: limits", lambda: vars_of(watched(scopes).limits())
-        yield f"{name}: alarms", lambda: _alarms(watched(scopes))
-        yield f"{name}: a single look", lambda: watched(scopes).single_look()
-        yield f"{name}: days", lambda: watched(scopes).table()
-        yield f"{name}: everything", lambda: {k: v for k, v in watched(scopes).to_dict().items() if k != "days"}
-    yield "limits of a group", lambda: vars_of(watched(False).limits("eu"))
+    yield "consistency: limits", lambda: vars_of(watched().limits())
+    yield "consistency: alarms", lambda: _alarms(watched())
+    yield "consistency: a single look", lambda: watched().single_look()
+    yield "consistency: days", lambda: watched().table()
+    yield "consistency: everything", lambda: {k: v for k, v in watched().to_dict().items() if k != "days"}
+    yield "limits of a group", lambda: vars_of(watched().limits("eu"))
 
 
 def _alarms(monitor):

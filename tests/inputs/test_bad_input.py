@@ -184,7 +184,7 @@ CALLS = by_error(
             (lambda: fs.Counterfactuals([[1.0]], [[1.0, 2.0]]), "have 1 columns and originals 2. Pass the same"),
             (
                 lambda: fs.Counterfactuals(pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})),
-                "1: a, and b. Pass the same",
+                "a, and b. Pass the",
             ),
             (lambda: _decoder().accuracy([[1.0, 2.0]], ["x"]), "plain keys, the others are importances"),
             (

@@ -66,12 +66,12 @@ def test_wrongly_covered_rows_are_covered_and_farthest_from_the_row_given_the_ex
     wrong = system.evaluated().wrongly_covered(k)
     assert len(wrong) <= k
     for name, shown in wrong.groupby("explanation"):
-        (row,) = set(shown["row"])
+        (row,) = set(shown["row_a"])
         assert system.names[row] == name
-        assert system.covers[row, shown["wrong_row"]].all()
+        assert system.covers[row, shown["row_b"]].all()
         gaps = np.sort(np.abs(system.y[system.covers[row]] - system.y[row]))[::-1]
         assert shown["gap"].tolist() == gaps[: len(shown)].tolist()
-        assert all(system.apart([(row, other)]) > 0 for other in shown["wrong_row"])
+        assert all(system.apart([(row, other)]) > 0 for other in shown["row_b"])
 
 
 @given(ruled)

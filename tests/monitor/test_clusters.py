@@ -8,12 +8,10 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, WrongType
-from monitor.watched_rows import START, TEXTS, add, drawn
+from monitor.watched_rows import START, add, drawn
 from noted import noted
 from refused import refused
 
-MEASURES = pytest.mark.parametrize("options", [{}, {"scopes": TEXTS}], ids=["consistency", "sufficiency"])
-BOTH = pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.thorough), {"scopes": TEXTS}])
 KEYS = {"prediction": "y", "explanation": "rule", "kind": "keys", "clusters": "who"}
 HOW = {"prediction": "y", "explanation": "rule", "kind": "rules"}
 
@@ -34,10 +32,9 @@ def heard(monitor):
         return set(connection.execute("SELECT cluster, day, grp, label, high FROM cells").fetchall())
 
 
-@MEASURES
-def test_clusters_of_one_row_change_nothing(options):
+def test_clusters_of_one_row_change_nothing():
     rows = drawn(300)
-    plain, clustered = (fs.Monitor(**options, by="g", at_least=0.5) for _ in range(2))
+    plain, clustered = (fs.Monitor(by="g", at_least=0.5) for _ in range(2))
     for place in range(2):
         part = rows[150 * place : 150 * (place + 1)]
         add(plain, part, when=day(place), batch=str(place))
@@ -50,14 +47,14 @@ def test_clusters_of_one_row_change_nothing(options):
     assert mine == theirs
 
 
-@pytest.mark.parametrize(("options", "seed"), [({}, 0), ({"scopes": TEXTS}, 1)])
-def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_batches(options, seed):
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_batches(seed):
     rows = customers(12 + 24 * seed, 9, seed, days=3)
     rows["d"] = [(when - START).days for when in rows["day"]]
     rows["rule"] = rows["rule"].sample(frac=1, random_state=seed).tolist()  # also rows that their rules do not cover
     told = []
     for part in ([rows], [rows[::-1]], [rows[rows["d"] == number] for number in range(3)]):
-        monitor = fs.Monitor(**options, by="g", seed=seed)
+        monitor = fs.Monitor(by="g", seed=seed)
         for number, each in enumerate(part):
             if len(each):
                 add(monitor, each, clusters=each["who"].tolist(), when=each["day"].tolist(), batch=str(number))
@@ -75,13 +72,12 @@ def test_a_cluster_counts_by_a_row_of_its_first_day_whatever_the_order_and_the_b
     assert days[0] == days[2]
 
 
-@BOTH
-def test_monitors_added_up_are_a_replay_and_a_batch_of_both_counts_once(tmp_path, options):
+def test_monitors_added_up_are_a_replay_and_a_batch_of_both_counts_once(tmp_path):
     rows = customers(160, 60)
     parts = [rows[40 * place : 40 * (place + 1)] for place in range(4)]
 
     def watched(*places):
-        monitor = fs.Monitor(**options, by="g")
+        monitor = fs.Monitor(by="g")
         for place in places:
             add(monitor, parts[place], clusters=parts[place]["who"], when=day(place), batch=str(place))
         return monitor
@@ -95,7 +91,7 @@ def test_monitors_added_up_are_a_replay_and_a_batch_of_both_counts_once(tmp_path
         saved = fs.Monitor(tmp_path / f"{ours}")
         assert saved.to_dict() == merged.to_dict()
         assert not add(saved, parts[ours[0]], clusters=parts[ours[0]]["who"], when=day(9), batch=str(ours[0])).counted
-    assert (fs.Monitor(**options, by="g") + watched(0)).limits() == watched(0).limits()
+    assert (fs.Monitor(by="g") + watched(0)).limits() == watched(0).limits()
 
 
 def test_a_log_adds_what_its_rows_add_and_customers_are_known_again(tmp_path):

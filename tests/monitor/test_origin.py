@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.monitor.page import reference_end
-from faithscope.monitor.periods import changes_since
 from faithscope.monitor.sequential import Draws, changes, shares, watched
+from faithscope.monitor.telling import reference_end
 from monitor.watched_rows import looked
 
 START = datetime.date(2026, 1, 1)
@@ -48,9 +47,9 @@ def test_a_day_that_comes_late_within_a_gap_does_not_end_the_reference_earlier()
     for day in range(9):
         add(whole, day)
     ends = {looked(each, reference_end) for each in (monitor, whole)}
-    rows = {tuple(looked(each, changes_since).explanations[0].rows) for each in (monitor, whole)}
+    told = [each.beside() for each in (monitor, whole)]
     assert ends == {"2026-01-06"}
-    assert len(rows) == 1
+    assert [each.n for each in told] == [900, 900]
 
 
 @given(st.sets(st.integers(0, 300), min_size=1), st.integers(0, 300))
@@ -75,7 +74,3 @@ def test_days_without_draws_are_days_all_the_same():
     sparse, dense = Draws.of_pairs(days, n, n, k), Draws.of_pairs(np.arange(42), full[0], *full)
     (few,), (many,) = changes(sparse, 10, 0.05), changes(dense, 10, 0.05)
     assert (few.day, few.reference) == (many.day, many.reference) == (40, few.reference)
-
-
-def begun(look):
-    return look.origin

@@ -77,7 +77,7 @@ def test_pairs_are_as_likely_as_in_all_matchings_listed_one_by_one():
         for partners in lists:
             expected[len(opening), sum(a == b for a, b in zip(few, partners, strict=True))] += weight / len(lists)
     rng = default_rng(7)
-    cell, closing, _ = sides(np.tile([2, 3], draws), rng, share=share)
+    cell, closing = sides(np.tile([2, 3], draws), rng, share=share)
     group, same = cell // 2, np.zeros(len(cell), np.uint64)
     pairs = pair(Rows(group, same, same, cell % 2, 0 * group, closing), Rows.none(), rng)
     opened, agreeing = (
@@ -92,6 +92,6 @@ def test_pairs_are_as_likely_as_in_all_matchings_listed_one_by_one():
 def test_different_explanations_with_half_a_key_in_common_are_not_matched():
     lines = np.repeat(np.arange(4), 500)
     rng = default_rng(10)
-    _, closing, _ = sides(np.ones(2000, int), rng)
+    _, closing = sides(np.ones(2000, int), rng)
     high, low, zeros = (lines // 2).astype(np.uint64), (lines % 2).astype(np.uint64), np.zeros_like(lines)
     assert pair(Rows(zeros, high, low, lines, zeros, closing), Rows.none(), rng).agreeing.all()

@@ -105,5 +105,5 @@ def test_a_state_that_remembers_nothing_yet_remembers_the_next_log():
 
 
 def test_a_path_is_a_log_only_without_predictions_and_what_belongs_to_rows():
-    refused(BadInput, "X=", begun().add, log(1), X=np.zeros((3, 1)))
+    refused(BadInput, "predictions=", begun().add, fs.Log(log(1)), [0, 1])
     refused(BadInput, "No file", begun().add, "nowhere.parquet")

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from faithscope.monitor.periods import TwoPeriods, distance
 from faithscope.monitor.sequential import (
     Draws,
     below_level,
@@ -60,11 +59,9 @@ def test_openers_that_wait_may_agree_or_not():
 
 def test_no_draws_say_nothing():
     nothing, none = Draws.of_pairs([], [], [], []), Draws.of_pairs([0], [0], [0], [0])
-    for ends in (none.limits(0.05), none.single_look(0.05)):
-        assert [float(np.squeeze(end)) for end in ends] == [0, 1]
+    assert [float(np.squeeze(end)) for end in none.limits(0.05)] == [0, 1]
     assert changes(nothing, 3, 0.05) == changes(Draws.of_pairs([5], [9], [9], [0]), 3, 0.05, start=0) == ()
     assert below_level(nothing, 0.5, 0.05) == ()
-    assert distance([0, 0], [1, 2], 0.05, 0)[1:] == (0, 1)
 
 
 def test_some_window_begins_within_a_quarter_of_the_time_since_any_day():
@@ -123,32 +120,3 @@ def test_a_promised_level_is_watched_in_windows_too():
     assert "at least 0.900 was promised" in str(alarm)
     assert float(good_then_bad.limits(0.05)[1][-1]) > 0.9  # all days together do not show it
     assert below_level(planted(500), 0.9, 0.05) == ()
-
-
-CELLS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 9), st.integers(0, 9)), min_size=1)
-
-
-@given(CELLS)
-def test_the_change_of_agreement_is_that_within_explanations_and_that_of_their_shares(cells):
-    tables = {(e, y): (before, after) for e, y, before, after in cells}
-    explanations, _ = np.array(list(tables)).T
-    before, after = np.array(list(tables.values())).T
-    periods = TwoPeriods(explanations, before, after)
-    verified = []
-    for rows in (before, after):
-        groups = [rows[explanations == e] for e in np.flatnonzero(periods.compared)]
-        terms = sum(n @ (n - 1) / (n.sum() - 1) for n in groups)
-        verified.append(terms / max(1, sum(n.sum() for n in groups)))
-    assert periods.within.sum() + periods.mix.sum() == pytest.approx(verified[1] - verified[0], abs=1e-9)
-
-
-def test_an_explanation_that_lost_its_agreement_is_told_and_others_are_not():
-    rng, n, explanations = default_rng(4), 400, np.arange(100)
-    rows = []
-    for chances in (0.95, np.where(explanations == 7, 0.6, 0.95)):
-        ones = rng.binomial(n, chances, 100)
-        rows.append(np.column_stack([ones, n - ones]).ravel())
-    periods = TwoPeriods(np.repeat(explanations, 2), *rows)
-    assert np.argmin(periods.within) == 7
-    assert periods.fresh == 0
-    assert TwoPeriods([0, 1], before=[5, 0], after=[3, 1]).fresh == 0.25

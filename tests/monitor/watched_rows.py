@@ -1,4 +1,4 @@
-"""Rows whose scopes overlap, in two regions, added to monitors of consistency and of sufficiency alike."""
+"""Rows of rules that overlap, in two regions, added to monitors."""
 
 import datetime
 
@@ -23,21 +23,18 @@ def drawn(n, seed=0, days=1):
 
 
 def add(monitor, rows, **how):
-    """Add them from memory, with what their scopes speak of if the monitor has scopes."""
+    """Add them from memory."""
     groups = {"by": rows["g"]} if monitor.by else {}
-    inputs = {"X": rows[["a", "b"]]} if monitor.limits().measure == "sufficiency" else {}
-    return monitor.add(rows["rule"].tolist(), rows["y"].tolist(), **inputs, **groups, **how)
+    return monitor.add(rows["rule"].tolist(), rows["y"].tolist(), **groups, **how)
 
 
-def measured(measure, rows):
-    if measure == "consistency":
-        return fs.consistency(rows["rule"].to_numpy(), rows["y"].to_numpy())
-    return fs.sufficiency(fs.Rules.parse(rows["rule"].tolist()), rows["y"].to_numpy(), rows[["a", "b"]])
+def measured(rows):
+    return fs.consistency(rows["rule"].to_numpy(), rows["y"].to_numpy())
 
 
 def same(told, rows):
     """One look is what all rows together give."""
-    expected = measured(told.measure, rows)
+    expected = measured(rows)
     assert (told.n, told.distinct, told.method) == (expected.n, expected.distinct, expected.method)
     for name in ("value", "unverifiable", "low", "high", "chance", "verified_low"):
         mine, theirs = getattr(told, name), getattr(expected, name)
@@ -49,10 +46,10 @@ def holds_all(monitor, rows):
     same(monitor.single_look(), rows)
     for group in monitor.groups:
         same(monitor.single_look(group), rows[rows["g"] == group])
-    table, measure = monitor.table(), monitor.limits().measure
+    table = monitor.table()
     for line in table.itertuples():
         part = rows[(rows["day"] == line.day) & (pd.isna(line.group) | (rows["g"] == line.group))]
-        expected = measured(measure, part)
+        expected = measured(part)
         for name in ("n", "value", "unverifiable", "low", "high"):
             assert np.isclose(getattr(line, name), getattr(expected, name), rtol=0, atol=1e-12), name
     assert table[table["group"].isna()]["n"].sum() == len(rows)

@@ -134,8 +134,8 @@ def test_wrongly_covered_rows_were_asked_about():
     wrong = evaluated().wrongly_covered(20)
     said = set(table[table["applies"].astype(bool)][["row", "explanation"]].itertuples(index=False, name=None))
     assert len(wrong) == 20
-    assert said >= set(zip(wrong["wrong_row"], wrong["row"], strict=True))
-    assert (wrong["prediction"] != wrong["wrong_prediction"]).all()
+    assert said >= set(zip(wrong["row_b"], wrong["row_a"], strict=True))
+    assert (wrong["prediction_a"] != wrong["prediction_b"]).all()
 
 
 def test_the_report_and_the_assertion_advise_to_ask_more(tmp_path):

@@ -87,7 +87,7 @@ def test_numbers_are_told_by_their_means():
     rules = fs.Rules.parse(np.where(y > 0, "a <= 9", "b <= 9").tolist(), features=["a", "b"])
     summary = summarize(fs.evaluate(y, rules, X, agreement=fs.Close(1.0)))
     assert summary.explainers[0].doubted
-    assert "their mean prediction" in render(summary)
+    assert "given_mean" in render(summary)
 
 
 def test_rules_that_stand_out_by_chance_are_not_listed():

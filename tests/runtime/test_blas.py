@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from faithscope.runtime.blas import _libraries, one_blas_thread
+from faithscope.runtime.threads import _libraries, one_blas_thread
 
 threadpoolctl = pytest.importorskip("threadpoolctl")
 

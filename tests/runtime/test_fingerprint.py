@@ -25,8 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 import faithscope
 from faithscope.errors import WrongType
-from faithscope.runtime.fingerprint import fingerprint
-from faithscope.runtime.origins import is_own
+from faithscope.runtime.fingerprint import fingerprint, is_own
 from refused import refused
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -269,7 +268,7 @@ def test_what_ordinary_code_holds_is_the_same_in_any_process():
     assert len(set(eval(first).values())) == len(eval(first)) >= 20
 
 
-ENVIRONMENT = "from faithscope.runtime.origins import environment; print(environment())"
+ENVIRONMENT = "from faithscope.runtime.fingerprint import environment; print(environment())"
 
 
 @pytest.mark.slow

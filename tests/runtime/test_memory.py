@@ -12,7 +12,7 @@ from numpy.random import default_rng
 import faithscope as fs
 from child import python
 from faithscope.cli import main
-from faithscope.cli.rows import read_rows
+from faithscope.cli.evaluate import read_rows
 from faithscope.discretizers import Rank, Sign
 from faithscope.errors import BadInput, FaithscopeError, TooLarge
 from faithscope.explainers import Anchors, Lime, Shap

@@ -13,9 +13,8 @@ from faithscope.measures.telling import number
 from faithscope.report.html import render as render_page
 from faithscope.report.summary import summarize
 from faithscope.rounding import down, up
-from faithscope.sinks import markdown
-from faithscope.sinks.card import Card, Sentence, Table
-from faithscope.sinks.lines import WIDTH, in_lines, several_in_lines
+from faithscope.sinks.card import WIDTH, Card, Sentence, Table, in_lines, several_in_lines
+from faithscope.sinks.shareable import markdown
 from report_examples import printed as render_terminal
 from sink_examples import result
 
@@ -49,7 +48,7 @@ def shown(text):
 def test_a_name_is_shown_letter_by_letter():
     for name in NAMES:
         card = Card("title", (Sentence(name), Sentence("said", name)), (Table((name, "n"), ((name, "1"),)),), (name,))
-        text = markdown.render(card)
+        text = markdown(card)
         assert shown(text).count(fs.visible.visible(name).strip()) >= 5
         table = [line for line in text.splitlines() if line.startswith("|")]
         assert [len(re.findall(r"(?<!\\)\|", line)) for line in table] == [3, 3, 3]

@@ -104,8 +104,7 @@ def test_postgres_says_what_went_wrong_and_grants_of_the_columns_that_are_asked_
             owner.execute(f"ALTER ROLE {reader} RESET statement_timeout")
         audited = audit(ibis.connect(server.url()).table("granted"), **HOW)
         owner.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{reader}'")
-    for _ in range(2):
-        refused(BadInput, r"Reading the log with postgres failed: .*connection", audited.by, "phi_a")
+    assert len(audited.by("phi_a").estimates) == 3  # of the rows as they were
 
 
 @pytest.mark.engine

@@ -140,7 +140,7 @@ def test_windows_floor_microseconds_whatever_engine_zone_session_or_year(engine,
         log = log.append_column("nano", pa.array(nano, pa.timestamp("ns")))
         log = log.append_column("nano_zoned", log.column("nano").cast(pa.timestamp("ns", "UTC")))
     with zone_of(engine, engines.put(engine, "moments", log), session) as stored:
-        table = open_source(stored["table"], stored.get("connect")).table
+        table = open_source(stored["table"], stored.get("connect")).copied().table
         names = log.column_names[2:]
         asked = {f"{every} {name}": Every.of(every).number(table[name]) for name in names for every in EVERY}
         answer = fetch(table.select("row", **asked)).to_pandas().sort_values("row")

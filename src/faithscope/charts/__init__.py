@@ -74,9 +74,8 @@ def curve(plan: Any) -> "alt.LayerChart":
     >>> curve(fs.plan(fs.consistency(["a", "a", "b"], [0, 0, 1]))).description
     'Share of rows that cannot be checked, by number of rows: 33.3% at 3 rows.'
     """
-    points = plan.curve.astype(object).where(plan.curve.notna(), None).to_dict("records")  # JSON has no NaN
     words = f"Share of rows that cannot be checked, by number of rows: {plan.unverifiable:.1%} at {plan.n:,} rows."
-    return _chart(specs.curve(points, plan.n, plan.wanted, plan.rows_needed), words)
+    return _chart(specs.curve(plan), words)
 
 
 def within_curve(taus: Sequence[float], estimates: Sequence[Any]) -> "alt.LayerChart":

@@ -49,7 +49,7 @@ def _channel(name: str, channel: Any) -> Any:
         return channel
     if name == "text":
         return nominal(channel)
-    return share(channel) if name in ("x", "y") else {"field": channel}
+    return {"field": channel} | ({"type": "quantitative", "scale": SHARES} if name in ("x", "y") else {})
 
 
 def tip(field: str, words: str = "") -> Spec:
@@ -85,19 +85,9 @@ def number(field: str, scale: Spec | None = None, **axis: Any) -> Spec:
     return {"field": field, "type": "quantitative", **scaled, "axis": axis}
 
 
-def share(field: str) -> Spec:
-    """A channel that shows a share, from 0 to 1."""
-    return {"field": field, "type": "quantitative", "scale": SHARES}
-
-
 def titled(field: str, title: str) -> Spec:
     """A channel that shows a share, beside an axis with a title."""
     return number(field, SHARES, title=title, tickCount=5)
-
-
-def sized(least: int, most: int) -> Spec:
-    """A channel that draws marks larger, in square pixels, for more rows."""
-    return {"field": "n", "type": "quantitative", "scale": {"range": [least, most]}, "legend": None}
 
 
 def nominal(field: str) -> Spec:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.charts.layers import SHARES, Row, Rows, Spec, layer, layered, nominal, number, sized, tip, titled
+from faithscope.charts.layers import SHARES, Row, Rows, Spec, layer, layered, nominal, number, tip, titled
 from faithscope.rounding import down, up
 
 _KEYS = {
@@ -155,8 +155,10 @@ def _hatching(lines: Rows) -> list[dict[str, Any]]:
     return strokes
 
 
-def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
+def curve(plan: Any) -> Spec:
     """The unverifiable share by rows: exact up to n, forecast beyond, in a band that goes on without a line."""
+    frame, n = plan.curve, plan.n
+    points = frame.astype(object).where(frame.notna(), None).to_dict("records")  # JSON has no NaN
     exact = [point for point in points if point["kind"] == "exact"]
     beyond = [exact[-1], *(point for point in points if point["kind"] == "forecast")]
     band = [exact[-1], *(point for point in points if point["kind"] != "exact")]
@@ -173,7 +175,7 @@ def curve(points: Rows, n: int, wanted: float, needed: int | None) -> Spec:
         line([point for point in exact if point["value"] is not None], "value", "value"),
         line(exact, "unverifiable", "exact"),
         line(beyond, "unverifiable", "forecast"),
-        *_goal(x, wanted, needed),
+        *_goal(x, plan.wanted, plan.rows_needed),
         *_sample_end(x, n, exact[-1]),
     ]
     return layered(layers, _CURVE)
@@ -245,7 +247,14 @@ def encoding(columns: Mapping[str, Any]) -> Spec:
     }
     filled = {"condition": {"test": "datum.flagged", "value": 0.9}, "value": 0.25}
     diagonal = layer([{across: end, up: end} for end in scale["domain"]], "line chance-line", **at)
-    points = layer(rows, "point dot", **at, size=sized(30, 400), fillOpacity=filled, tooltip=names)
+    points = layer(
+        rows,
+        "point dot",
+        **at,
+        size={"field": "n", "type": "quantitative", "scale": {"range": [30, 400]}, "legend": None},
+        fillOpacity=filled,
+        tooltip=names,
+    )
     return layered([diagonal, points], 360)
 
 

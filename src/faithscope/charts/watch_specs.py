@@ -1,6 +1,4 @@
-"""Charts of what is watched: shares over time, with limits for all looks and for a single look, and alarms."""
-
-from typing import Any
+"""Charts of what is watched: shares over time, with limits for all looks, and alarms."""
 
 from faithscope.charts.layers import Rows, Spec, layer, layered, tip, titled
 
@@ -10,8 +8,6 @@ _TIPS = (
     tip("value", "that day"),
     tip("low", "all looks, from"),
     tip("high", "all looks, to"),
-    tip("once_low", "single look, from"),
-    tip("once_high", "single look, to"),
 )
 
 
@@ -21,27 +17,22 @@ def over_time(
     at_least: float | None,
     reference_end: str | None,
     height: int,
-    measure: str = "consistency",
 ) -> Spec:
     """A band of limits over days, the days' own shares as dots, and alarms.
 
     Parameters
     ----------
     points
-        ``day`` (ISO date), ``value``, ``low``, ``high``, ``once_low`` and ``once_high``.
+        ``day`` (ISO date), ``value``, ``low`` and ``high``.
     alarms
         ``day``, ``text``, and the limits ``low`` and ``high`` of the days ``since`` the change.
     """
-    axis = {"title": None, "grid": False, "labelOverlap": True}
-    x = {"field": "day", "type": "temporal", "axis": axis}
-    if any(not _is_date(row["day"]) for row in points):
-        x = {"field": "day", "type": "ordinal", "axis": {**axis, "labelAngle": 0}}
+    x = {"field": "day", "type": "temporal", "axis": {"title": None, "grid": False, "labelOverlap": True}}
     dots = [row for row in points if row["value"] is not None]
     size, clip = {"size": 36 if len(dots) <= _FEW else 14}, {"clip": True}
-    lines = (("low", "limit"), ("high", "limit"), ("once_low", "once"), ("once_high", "once"))
     layers = [
-        layer(points, "area watched", clip, x=x, y=titled("low", measure), y2="high", tooltip=_TIPS),
-        *(layer(points, f"line {style}", clip, x=x, y=end) for end, style in lines),
+        layer(points, "area watched", clip, x=x, y=titled("low", "consistency"), y2="high", tooltip=_TIPS),
+        *(layer(points, "line limit", clip, x=x, y=end) for end in ("low", "high")),
         layer(dots, "point dot", size, x=x, y="value", tooltip=_TIPS),
     ]
     if reference_end is not None and points:  # a box behind the days of the reference period
@@ -63,13 +54,8 @@ def over_time(
 
 def _range(points: Rows, alarms: Rows, at_least: float | None) -> list[float]:
     """The part of 0 to 1 that shows all dots, the promise, and the limits once they say something."""
-    later = points[len(points) // 5 :]
-    dots = [row["value"] for row in points if row["value"] is not None]
-    low, high = min([1.0, *(row["low"] for row in later), *dots]), max([0.0, *(row["high"] for row in later), *dots])
-    ends = [low, high, *(row["low"] for row in alarms), *([at_least] if at_least is not None else [])]
-    margin = max(0.01, 0.08 * (max(ends) - min(ends)))
-    return [max(0.0, min(ends) - margin), min(1.0, max(ends) + margin)]
-
-
-def _is_date(text: Any) -> bool:
-    return isinstance(text, str) and len(text) >= 10 and text[4:5] == "-" and text[7:8] == "-"
+    limits = [row[end] for row in points[len(points) // 5 :] for end in ("low", "high")]
+    ends = [at_least, *limits, *(row["value"] for row in points), *(row["low"] for row in alarms)]
+    known = [end for end in ends if end is not None] or [0.0, 1.0]
+    margin = max(0.01, 0.08 * (max(known) - min(known)))
+    return [max(0.0, min(known) - margin), min(1.0, max(known) + margin)]

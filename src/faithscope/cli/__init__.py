@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli import audit, demo, evaluate, monitor, plan, reproduce
+from faithscope.cli import demo, evaluate, logs, monitor, reproduce
 from faithscope.errors import FaithscopeError
 from faithscope.runtime.memory import ran_out
 from faithscope.runtime.printing import json_alone, plain_letters
@@ -34,7 +34,7 @@ app = typer.Typer(
         "token_normalize_func": lambda word: _OTHER_WORDS.get(word, word),
     },
 )
-for command in (demo.demo, evaluate.evaluate, audit.audit, plan.plan):
+for command in (demo.demo, evaluate.evaluate, logs.audit, logs.plan):
     app.command()(json_alone(command))
 reproduce.add_to(app)
 app.add_typer(monitor.app)

@@ -1,16 +1,24 @@
 """faithscope evaluate: the explainers of your own model on your own rows."""
 
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
-from typing import Annotated
+from types import ModuleType
+from typing import Annotated, Any
 
 from typer import Option
 
 from faithscope.agreements import from_word
 from faithscope.cli.options import CacheFolder, grouped
 from faithscope.cli.outcome import Measured, Outcome, tell
-from faithscope.cli.rows import column, read_rows, without_columns
-from faithscope.errors import UnknownName
+from faithscope.errors import BadInput, MissingExtra, UnknownName
+from faithscope.evaluation.asker import called
+from faithscope.inputs.checks import one_sentence, text_names
 from faithscope.inputs.hints import hint
+from faithscope.runtime.files import to_path
+from faithscope.runtime.memory import need
 
 
 @grouped
@@ -41,7 +49,6 @@ def evaluate(
 
     Example: faithscope evaluate --system my_module:system --data X.parquet --discretize sign-of-top-5 --report r.html
     """
-    from faithscope.cli.systems import load_system
     from faithscope.evaluation.best import to_choice
     from faithscope.evaluation.compare import compare
 
@@ -71,3 +78,104 @@ def evaluate(
         found = {name: each.slices(seed=seed) for name, each in comparison.items() if not each.baseline}
     tell(comparison, f"How faithful are the explanations of {system}?", outcome, found)
     outcome.judge(comparison, found, gate)
+
+
+_SHAPES = "(model, explainer), (model, {name: explainer, ...}), or a function without arguments that returns either"
+
+
+def load_system(path: str) -> tuple[Any, dict[str, Any]]:
+    """The model that ``module:attribute`` names, and its explainers by name; the module may lie in the working folder.
+
+    The attribute is ``(model, explainer)``, ``(model, {name: explainer, ...})``, or a function without arguments that
+    returns either.
+    """
+    module, _, attribute = path.partition(":")
+    if not module or not attribute:
+        raise BadInput(f"--system must be module:attribute, such as my_module:system; got {path!r}.")
+    value = getattr(_imported(module), attribute, None)
+    if value is None:
+        raise BadInput(f"The module {module!r} has no {attribute!r}: name something that it defines.")
+    if callable(value):
+        try:
+            signature(value).bind()
+        except TypeError:
+            raise BadInput(f"{path} takes arguments: it must be {_SHAPES}.") from None
+        value = value()
+    return to_system(value, path)
+
+
+def to_system(pair: Any, path: str) -> tuple[Any, dict[str, Any]]:
+    """A pair of a model and its explainers, by name; `path` names it in errors."""
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        length = f" of {len(pair)}" if isinstance(pair, tuple) else ""
+        raise BadInput(
+            f"{path} must be {_SHAPES}, without rows, which --data names; got {type(pair).__name__}{length}."
+        )
+    model, explainers = pair
+    if not isinstance(explainers, Mapping):
+        explainers = {called(explainers): explainers}
+    if not explainers:
+        raise BadInput(f"{path} has no explainer: give at least one.")
+    return model, text_names(explainers)
+
+
+def _imported(module: str) -> ModuleType:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name and not (module == error.name or module.startswith(f"{error.name}.")):
+            raise MissingExtra(f"The module {module!r} needs {error.name!r}, which is not installed.") from None
+        raise BadInput(f"No module is called {module!r}: run this where it can be imported.") from None
+
+
+_TEXTS = ("string", "large_string", "string_view", "binary", "large_binary")
+
+
+def read_rows(path: Path) -> Any:
+    """A pandas frame from a Parquet or CSV file."""
+    import pandas as pd
+
+    path = to_path(path)
+    readers = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
+    read = readers.get(path.suffix.lower())
+    if read is None:
+        raise BadInput(f"{str(path)!r} is neither .parquet nor .csv: convert it first.")
+    if not path.exists():
+        raise BadInput(f"There is no file {str(path)!r}: check the path.")
+    with one_sentence(f"{str(path)!r} cannot be read ({{why}}): is it a complete {path.suffix} file?"):
+        need(_bytes_of_rows(path), f"The rows of {str(path)!r}", "sample them, or audit a log of their predictions")
+        return read(path)
+
+
+def without_columns(rows: Any, names: list[str]) -> Any:
+    """The rows without these columns, each of which they must have."""
+    return rows.drop(columns=[name for name in names if column(rows, name) is not None])
+
+
+def column(rows: Any, name: str) -> Any:
+    """A column by its name; an unknown name is refused with a hint at similar ones."""
+    if name in rows.columns:
+        return rows[name]
+    raise UnknownName(f"The rows have no column {name!r}. {hint(name, rows.columns)}")
+
+
+def _bytes_of_rows(path: Path) -> int:
+    """Bytes of memory that a file's rows take at least, while they are read.
+
+    Parquet stores a long text once, however many rows have it.
+    """
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
+    if path.suffix.lower() == ".csv":
+        return 2 * path.stat().st_size
+    with parquet.ParquetFile(path) as known:
+        cells = known.metadata.num_rows * known.metadata.num_columns
+        texts = [field.name for field in known.schema_arrow if str(field.type) in _TEXTS]
+    held = parquet.read_table(path, columns=texts, read_dictionary=texts)
+    parts = [chunk for column in held.columns for chunk in column.chunks]
+    lengths = [pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() or 0 for part in parts]
+    return int(16 * cells + sum(lengths))

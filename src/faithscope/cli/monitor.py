@@ -11,9 +11,9 @@ from faithscope.cli.logs import DeclaredLog
 from faithscope.cli.options import Confidence, Json, SummaryFile, grouped
 from faithscope.cli.outcome import append_summary, check_summary, say_where
 from faithscope.errors import BadInput
-from faithscope.inputs.checks import check_share, one_sentence
+from faithscope.inputs.checks import check_share
 from faithscope.rounding import down
-from faithscope.runtime.files import to_path
+from faithscope.runtime.files import to_path, write_atomically
 from faithscope.runtime.printing import json_alone, print_json
 from faithscope.visible import visible
 
@@ -31,13 +31,9 @@ app = typer.Typer(
 def add(
     log: DeclaredLog,
     state: State = Path("monitor.duckdb"),
-    by: Annotated[list[str] | None, Option(help="A column of groups, settled with the first rows; repeatable.")] = None,
+    by: Annotated[str | None, Option(help="A column of groups, settled with the first rows.")] = None,
     cluster: Annotated[
         str | None, Option(help="A column of rows that belong together, such as customer_id: each counts once.")
-    ] = None,
-    scopes: Annotated[
-        Path | None,
-        Option(help="Rules fixed beforehand, one per line, settled with the first rows: watch their sufficiency."),
     ] = None,
     reference: Annotated[
         int | None,
@@ -61,24 +57,16 @@ def add(
     from faithscope.monitor.monitor import Monitor
 
     opened, discretizer = log.open(clusters=cluster, since=since)
-    settled: dict[str, Any] = {"scopes": None if scopes is None else _rules(scopes), "reference": reference}
-    rows: dict[str, Any] = {"discretizer": discretizer, "when": by_time, "by": by or None, "batch": batch}
+    rows: dict[str, Any] = {"discretizer": discretizer, "when": by_time, "by": by, "batch": batch}
     state, added = to_path(state), None
     if not state.exists():  # begun in memory: if these rows cannot be added, nothing is settled
-        first = Monitor(by=by or None, **settled)
+        first = Monitor(by=by, reference=reference)
         added = first.add_log(opened, **rows)
         if not first._store.save(state):  # another process was faster
             added = None
     if added is None:
-        added = Monitor(state, **settled).add_log(opened, **rows)
+        added = Monitor(state, reference=reference).add_log(opened, **rows)
     print_json(json.dumps(added.to_dict())) if as_json else typer.echo("\n".join(map(visible, added.lines())))
-
-
-def _rules(file: Path) -> list[str]:
-    """The rules of a file, one per line; blank lines are none."""
-    with one_sentence(f"--scopes {str(file)!r} cannot be read ({{why}}): name a file with one rule per line."):
-        lines = file.read_text("utf-8").splitlines()
-    return [line.strip() for line in lines if line.strip()]
 
 
 def report(
@@ -103,8 +91,7 @@ def report(
     Example: faithscope monitor report --state state.duckdb --at-least 0.9 --report page.html
     """
     from faithscope.monitor.monitor import Monitor
-    from faithscope.monitor.page import write
-    from faithscope.monitor.telling import prometheus, told_card, told_dict, told_lines
+    from faithscope.monitor.telling import page, prometheus, told_card, told_dict, told_lines
 
     if fail_under is not None:
         check_share(fail_under, "--fail-under")
@@ -117,15 +104,14 @@ def report(
     monitor = Monitor(state, at_least=at_least, confidence=confidence)
     with monitor._look() as look:  # what is printed, judged and shown on the page is one state
         if html is not None:
-            write(look, html)
+            write_atomically(html, page(look).encode(errors="replace"), private=True)
+            say_where(html)
         if as_json:
             print_json(json.dumps(told_dict(look), allow_nan=False))
         elif metrics:
             typer.echo(prometheus(look), nl=False)
         else:
             typer.echo("\n".join(told_lines(look)))
-        if html is not None:
-            say_where(html)
         if summary:
             append_summary(summary, told_card(look))
         _judge(look, fail_under)

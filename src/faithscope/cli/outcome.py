@@ -21,8 +21,8 @@ from faithscope.report.result import Breakdown
 from faithscope.report.wording import wording
 from faithscope.runtime.files import to_path
 from faithscope.runtime.printing import print_json
-from faithscope.sinks import markdown
 from faithscope.sinks.card import Card
+from faithscope.sinks.shareable import markdown
 from faithscope.tables.windows import Windows
 from faithscope.visible import visible
 
@@ -96,8 +96,10 @@ class Outcome:
     def judge(self, result: Any, slices: Mapping[str, Slices] | None, explainers: list[str] | None = None) -> None:
         """Exit with 1, and one line per failure, if a lower limit is below the threshold, or a slice stands out."""
         if self.fail_under is not None:
-            failures, remarks = judge(result, self.fail_under, self.measure, explainers=explainers)
-            refuse([*(failed.line(self.fail_under) for failed in failures), *remarks], bool(failures))
+            judged = [result[name] for name in explainers] if explainers else [result]
+            told = [judge(each, self.fail_under, self.measure) for each in judged]
+            lines = [failed.line(self.fail_under) for failures, _ in told for failed in failures]
+            refuse([*lines, *(remark for _, remarks in told for remark in remarks)], bool(lines))
         if self.fail_if_slice and slices is not None:
             lines = [f"--fail-if-slice: {name}: {each}" for name, found in slices.items() for each in found.found]
             refuse(lines, bool(lines))
@@ -160,7 +162,7 @@ def check_summary(path: str | None) -> None:
 def append_summary(path: str | None, card: Card) -> None:
     """Append the card as Markdown, if a file is named; what the file holds already stays."""
     if path is not None:
-        _append(path, f"{markdown.render(card)}\n")
+        _append(path, f"{markdown(card)}\n")
 
 
 def _append(path: str, text: str) -> None:

@@ -13,8 +13,8 @@ from faithscope.errors import NotProven
 from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.chunks import in_threads
 from faithscope.relations import Blocks, Parts
-from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import need
+from faithscope.runtime.threads import one_blas_thread
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from faithscope.explanations.distances.metrics import paired
 from faithscope.explanations.distances.tiles import Near, need_distances, to_tiles
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.chunks import in_threads
-from faithscope.runtime.blas import one_blas_thread
+from faithscope.runtime.threads import one_blas_thread
 
 Bytes = NDArray[np.uint8]
 Part = TypeVar("Part")

@@ -25,6 +25,13 @@ from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.readers import as_explanations
 from faithscope.runtime.progress import Step, Watch
 
+_INSTEAD = {  # of explainers of other libraries, by their methods: a function of rows that asks them
+    "explain_instance": "lambda X: [explainer.explain_instance(row, model.predict_proba) for row in np.asarray(X)]",
+    "explain_local": "explainer.explain_local",
+    "attribute": "lambda X: explainer.attribute(torch.as_tensor(X), target=1)",
+    "generate_counterfactuals": 'lambda X: explainer.generate_counterfactuals(X, 1, desired_class="opposite")',
+}
+
 
 @dataclass(frozen=True)
 class Asker:
@@ -36,10 +43,12 @@ class Asker:
 
     def knowing(self, model: Any, *explainers: Any) -> "Asker":
         """The same, after taking the fingerprints of model and explainers: a call may change them."""
-        asked = [(model, Model(model).find()), *((each, function_of(each, "explain")) for each in explainers)]
-        for thing, function in asked:
+        if self.cache is None:
+            return self
+        for thing, function in [(model, Model(model).find()), *((e, function_of(e, "explain")) for e in explainers)]:
             if function is not None and not isinstance(thing, Explanations):
-                self._question(thing)
+                name = str(getattr(thing, "__name__", type(thing).__name__))
+                self.questions[id(thing)] = self.cache.question(thing, name)
         return self
 
     def predictions(self, model: Any, X: Any, output: Output) -> Array:
@@ -58,12 +67,12 @@ class Asker:
         with self.watch.phase("predicting", n):
             if self.cache is None:
                 return ask(X)
-            return self.cache.predictions(self._question(model), ask, X, output.kind)
+            return self.cache.predictions(self.questions.get(id(model)), ask, X, output.kind)
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """The explanations of an explainer for rows, or the ready explanations that stand in its place."""
         function = function_of(explainer, "explain")
-        if isinstance(explainer, Explanations) or function is None:
+        if is_ready(explainer) or function is None:
             return _over_columns(as_explanations(explainer), X)
         told, n = _takes_progress(function), rows_of(X)
 
@@ -79,7 +88,7 @@ class Asker:
         with self.watch.phase(f"explaining with {name}", n) as step:
             if self.cache is None:
                 return explain(X, 0, step)
-            tokenizer, question = getattr(explainer, "tokenizer", None), self._question(explainer)
+            tokenizer, question = getattr(explainer, "tokenizer", None), self.questions.get(id(explainer))
             # A plain function may look at all rows at once; an explainer explains each row by itself, by its contract.
             many, parts = n if function is explainer else min(n, self.cache.rows), []
             for start in range(0, max(1, n), max(1, many)):
@@ -88,13 +97,6 @@ class Asker:
                 parts.append(self.cache.explanations(question, ask, part, tokenizer=tokenizer))
                 step(min(start + many, n), n)
             return join_all(parts)
-
-    def _question(self, asked: Any) -> str | None:
-        """The key of a model or an explainer in the cache; None if nothing is kept."""
-        if self.cache is not None and id(asked) not in self.questions:
-            name = str(getattr(asked, "__name__", type(asked).__name__))
-            self.questions[id(asked)] = self.cache.question(asked, name)
-        return self.questions.get(id(asked))
 
 
 def _takes_progress(explain: Any) -> bool:
@@ -136,12 +138,19 @@ def described(explainer: Any) -> str:
 
 def is_ready(explainer: Any) -> bool:
     """Whether these are explanations, rather than an explainer that makes them."""
-    return isinstance(explainer, Explanations) or function_of(explainer, "explain") is None
+    if not isinstance(explainer, Explanations) and function_of(explainer, "explain") is not None:
+        return False
+    for method, instead in _INSTEAD.items():
+        if callable(getattr(explainer, method, None)):
+            name = type(explainer).__name__
+            raise BadInput(f"{name} has no explain(X): pass a function of rows that asks it, such as {instead}.")
+    return True
 
 
 def function_of(thing: Any, method: str) -> Callable[..., Any] | None:
     """The method of this name, or the function itself; None for ready predictions or explanations."""
-    function = getattr(thing, method, None)
+    # Some explainers of shap have an `explain`, of one row.
+    function = None if hasattr(thing, "shap_values") or hasattr(thing, "explain_row") else getattr(thing, method, None)
     return function if callable(function) else thing if callable(thing) else None
 
 
@@ -150,10 +159,7 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     refuse_class(model)
     refuse_class(explainer)
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
-    swapped, order = "Model and explainer seem to be swapped", "pass (model, explainer, X)"
-    if callable(X) or callable(getattr(X, "predict", None)):
-        raise BadInput(f"X and another argument seem to be swapped, since X is no rows ({type(X).__name__}): {order}.")
-    if isinstance(model, Explanations) or (explains and Model(model).find() is None):
-        raise BadInput(f"{swapped}, since the model is an explainer ({type(model).__name__}): {order}.")
-    if predicts and function_of(explainer, "explain") is None:
-        raise BadInput(f"{swapped}, since the explainer is a model ({type(explainer).__name__}): {order}.")
+    explaining = isinstance(model, Explanations) or (explains and Model(model).find() is None)
+    if explaining or (predicts and is_ready(explainer)) or callable(X) or callable(getattr(X, "predict", None)):
+        kinds = ", ".join(type(each).__name__ for each in (model, explainer, X))
+        raise BadInput(f"These seem to be swapped ({kinds}): pass (model, explainer, X).")

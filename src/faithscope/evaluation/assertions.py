@@ -1,6 +1,5 @@
 """assert_faithful(): a requirement in a test suite; `judge` is shared with ``--fail-under`` of the command line."""
 
-import math
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,23 +7,17 @@ from typing import Any
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.evaluation.compare import Comparison
 from faithscope.evaluation.result import Evaluation
-from faithscope.explanations.base import several
-from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.estimate import FOR_EQUALITY, MEASURES, NECESSITY, Estimate
+from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate
 from faithscope.measures.telling import names_at_random, shown_to_name
 from faithscope.notes import of_kind
-from faithscope.rounding import in_brackets, up
+from faithscope.rounding import in_brackets
 
 _PAIRS = 3  # counterexamples shown with a failure
-_ALIKE = (
-    "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, with the same explanation: "
-    "{explanation}"
-)
-_COVERED = (
-    "row {index} is predicted {prediction!r}, and its explanation also applies to row {wrong_index}, predicted "
-    "{wrong_prediction!r}: {explanation}"
+_PAIR = (
+    "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, and one explanation applies to "
+    "both: {explanation}"
 )
 
 
@@ -32,9 +25,7 @@ class Unfaithful(AssertionError):
     """Explanations were not shown to be as faithful as asked."""
 
 
-def assert_faithful(
-    result: Any, at_least: float = 0.9, measure: str | None = None, *, by: Any = None, explainers: Any = None
-) -> None:
+def assert_faithful(result: Any, at_least: float = 0.9, measure: str | None = None, *, by: Any = None) -> None:
     """Raise unless every measure is shown to be at least a threshold: ``low >= at_least``.
 
     An interval that may miss the truth, as a note then says, shows nothing.
@@ -43,8 +34,9 @@ def assert_faithful(
     Importances measured by `Alike` must be shown to name better features than random ones; if no relation was asked
     for, that is all that is asked of their sufficiency, since how high it is depends on how many features are named.
     In a comparison, all explainers are judged but the baselines (those with ``baseline = True``: `Constant`, `Random`,
-    `Unique`); if there are only baselines, they are judged, and a warning says so. Populations that `result` holds are
-    judged as well as all rows; windows of time are not.
+    `Unique`); if there are only baselines, they are judged, and a warning says so. Ready explanations do not say
+    whether a baseline made them: if one did, judge the explainers one by one, ``comparison["tree"]``. Populations that
+    `result` holds are judged as well as all rows; windows of time are not.
 
     Parameters
     ----------
@@ -55,9 +47,6 @@ def assert_faithful(
         Judge only this measure; it is an error if it was not measured.
     by : array-like, (n,), or names of columns of X or of an audit's log, optional
         Judge these populations, in place of those that `result` holds; passed to the method ``by`` of `result`.
-    explainers : str or list of str, optional
-        The names of the explainers of a comparison to judge, baselines or not. Ready explanations do not say whether a
-        baseline made them: if one did, name the explainers to be judged.
 
     Raises
     ------
@@ -71,7 +60,7 @@ def assert_faithful(
     >>> assert_faithful(consistency(["a", "b"] * 500, [0, 1] * 500), at_least=0.9)
     """
     __tracebackhide__ = True
-    failures, remarks = judge(result, at_least, measure, by=by, explainers=explainers)
+    failures, remarks = judge(result, at_least, measure, by=by)
     if failures:
         weakest, lines = failures[0], [failed.line(at_least) for failed in failures]
         in_full = f"In full: {weakest.who}{weakest.estimate.sentence}"
@@ -120,7 +109,7 @@ class JudgedEstimate:
 
 
 def judge(
-    result: Any, at_least: float, measure: str | None = None, *, by: Any = None, explainers: Any = None
+    result: Any, at_least: float, measure: str | None = None, *, by: Any = None
 ) -> tuple[list[JudgedEstimate], list[str]]:
     """Compare every estimate that a result holds with a threshold; the parameters are those of `assert_faithful`.
 
@@ -135,17 +124,10 @@ def judge(
     check_word(measure, "measure", MEASURES, optional=True)
     results, remarks = [result], list[str]()
     if isinstance(result, Comparison):
-        names = [name for name, ev in result.items() if not ev.baseline]
-        if explainers is not None:
-            names = [explainers] if isinstance(explainers, str) else to_items(explainers, "explainers=, the names,")
-            if not names:
-                raise BadInput("explainers= names nobody: name at least one, or leave it out.")
-        elif not names:
-            names = list(result)
-            remarks += [f"Only baselines were given, so they are judged: {', '.join(names)}."]
-        results = [result[name] for name in names]
-    elif explainers is not None:
-        raise BadInput(f"explainers= chooses among those of a comparison; got {type(result).__name__}.")
+        results = [evaluation for evaluation in result.values() if not evaluation.baseline]
+        if not results:
+            results = list(result.values())
+            remarks += [f"Only baselines were given, so they are judged: {', '.join(result)}."]
     judged = [part for each in results for part in _judged(each, measure, by)]
     for each in results if measure is None else ():
         why = each.options.unasked if isinstance(each, Evaluation) else ""
@@ -208,22 +190,15 @@ def _reason(estimate: Estimate, wanted: float) -> str:
     if known := of_kind(estimate.notes, "constant", "interval"):
         return known[0]
     if estimate.high < wanted:
-        reach = "apply to fewer of the rows with their prediction" if estimate.measure == NECESSITY else None
-        return f"all of it is below: these explanations {reach or 'are less faithful'} than that"
+        return "all of it is below"
+    if estimate.counts.relation.partial:
+        return f"measure more rows than these {estimate.n:,}, or ask about more pairs (fs.pairs_to_ask)"
     least, most = estimate.bracket
-    margin = 2 * math.log(2 / (1 - estimate.confidence)) / estimate.effective_n  # the jackknife's least
-    best = max(0.0, 1 - (estimate.margins.below if estimate.method in FOR_EQUALITY else margin))
-    if best < wanted:  # the highest lower limit that this number of rows can reach: that of perfect agreement
-        rows = several(estimate.n, "row is", "rows are")
-        return f"{rows} too few: even if all agreed, the lower limit would be at most {up(best)}"
-    partial = estimate.counts.relation.partial
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
-        pairs = "; or ask about more pairs (fs.pairs_to_ask)" if partial else ""
-        return f"more rows than these {estimate.n:,} would make it narrower{pairs}"
+        return f"more rows than these {estimate.n:,} would make it narrower"
     coarser = "make explanations coarser, such as importances by discretizer=fs.SignOfTop(3)"
-    more = "ask about more pairs (fs.pairs_to_ask)" if partial else coarser
     silent = f"{most - least:.0%} of the {estimate.n:,} rows are as good as unverifiable"
-    return f"{silent}: measure more rows (fs.plan says how many), or {more}"
+    return f"{silent}: measure more rows (fs.plan says how many), or {coarser}"
 
 
 def _pairs(failed: JudgedEstimate) -> list[str]:
@@ -233,7 +208,7 @@ def _pairs(failed: JudgedEstimate) -> list[str]:
     if ask is None or failed.population or failed.estimate.measure == NECESSITY:
         return []
     try:
-        lines = ask(_PAIRS).to_dict("records")
+        pairs = ask(_PAIRS).to_dict("records")
     except FaithscopeError as problem:
         return [f"No pairs of rows are shown: {problem}"]
-    return [(_COVERED if applies else _ALIKE).format(**pair) for pair in lines]
+    return [_PAIR.format(**pair) for pair in pairs]

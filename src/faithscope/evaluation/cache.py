@@ -17,8 +17,7 @@ from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.files import to_folder, write_atomically
-from faithscope.runtime.fingerprint import fingerprint
-from faithscope.runtime.origins import environment
+from faithscope.runtime.fingerprint import environment, fingerprint
 from faithscope.runtime.warning import warn
 
 _FORMAT = "2"
@@ -56,11 +55,7 @@ class Cache:
 
     def question(self, asked: Any, name: str) -> str | None:
         """The fingerprint of a model or an explainer; None, with a warning, if it has no reliable one."""
-        try:
-            return fingerprint(asked)
-        except WrongType as error:
-            warn(f"The answers of {name} are not kept in the cache, and are computed each time: {error}")
-            return None
+        return _fingerprint(f"of {name}", asked)
 
     def explanations(
         self,
@@ -81,7 +76,7 @@ class Cache:
         tokenizer : optional
             That of the words of highlights, which no file keeps.
         """
-        key = None if question is None else self._key(what, question, X)
+        key = None if question is None else _fingerprint("for these rows", _FORMAT, environment(), what, question, X)
         table = None if key is None else self.read(what, key)
         if table is not None:
             return from_arrow(table, tokenizer=tokenizer)
@@ -89,13 +84,6 @@ class Cache:
         if key is not None:
             self.write(what, key, to_arrow(explanations))
         return explanations
-
-    def _key(self, what: str, question: str, X: Any) -> str | None:
-        try:
-            return fingerprint(_FORMAT, environment(), what, question, X)
-        except WrongType as error:
-            warn(f"The answers for these rows are not kept in the cache, and are computed each time: {error}")
-            return None
 
     def predictions(self, question: str | None, predict: Callable[[Any], Array], X: Any, what: str) -> Array:
         """The answers of a model for rows: one label or number per row, or (n, k) numbers."""
@@ -143,6 +131,14 @@ def to_cache(cache: Any) -> Cache | None:
     if isinstance(cache, str | os.PathLike):
         return Cache(to_folder(cache))
     raise WrongType(f"cache must be a folder's path or a Cache; got {type(cache).__name__}.")
+
+
+def _fingerprint(of: str, *parts: Any) -> str | None:
+    try:
+        return fingerprint(*parts)
+    except WrongType as error:
+        warn(f"The answers {of} are not kept in the cache, and are computed each time: {error}")
+        return None
 
 
 def _digest(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""compare(): several explainers of one model on the same rows, and the Comparison it gives."""
+"""compare(): the pipeline by which one or several explainers are measured, and the Comparison it gives."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 from faithscope.counting.coverage import count_necessity, cover
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, UnknownName, WrongType
-from faithscope.evaluation.best import Best
-from faithscope.evaluation.result import Evaluation
-from faithscope.evaluation.run import run
-from faithscope.inputs.checks import check_flag, text_names
+from faithscope.evaluation.asker import Asker, refuse_swapped
+from faithscope.evaluation.best import Best, learns, settled, to_choice
+from faithscope.evaluation.cache import to_cache
+from faithscope.evaluation.outputs import Output
+from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
+from faithscope.evaluation.run import fitting, of_each, sampled
+from faithscope.inputs.checks import check_flag, check_share, check_whole, text_names
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
+from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.comparing.differences import PAIRED_COLUMNS, Difference, together
 from faithscope.measures.comparing.paired import (
     LeftOutEstimate,
@@ -24,19 +28,16 @@ from faithscope.measures.comparing.paired import (
     sufficiency_left_out,
 )
 from faithscope.measures.covered import unseen_rows
-from faithscope.measures.estimate import BEYOND, NECESSITY, Method
+from faithscope.measures.estimate import BEYOND, NECESSITY, Method, to_interval
 from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
 from faithscope.measures.sufficiency import Scoping, leaning_on
 from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
-from faithscope.runtime.progress import Told
-from faithscope.runtime.renamed import renamed
-from faithscope.sample import Sample
-from faithscope.sinks.card import Card
-from faithscope.sinks.json_values import for_json
-from faithscope.sinks.page import fragment
+from faithscope.runtime.progress import Told, Watch
+from faithscope.sample import Sample, learned_note
+from faithscope.sinks.card import for_json
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -148,8 +149,6 @@ class Comparison(Reported, Mapping[str, Evaluation]):
         level = first.options.confidence if confidence is None else confidence
         return measure_agreement(rows, raw, discretizer, k, level)
 
-    agreement = explainer_agreement  # its former name
-
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this comparison, ready for JSON."""
         told = for_json({"evaluations": self.evaluations, "differences": self.pairs})
@@ -159,15 +158,11 @@ class Comparison(Reported, Mapping[str, Evaluation]):
         named = ((visible(str(name)), estimate) for name, estimate in self._by_name())
         return [(f"{name} {estimate.measure}", f"{name}: {estimate.line}") for name, estimate in named]
 
-    def _repr_html_(self) -> str:
-        return fragment(Card("", (), tuple(self._tables()), tuple(self._told_notes())))
-
     def _explainers(self) -> Mapping[str, Evaluation]:
         return self.evaluations
 
 
-@in_memory("compare fewer explainers, or on fewer rows")
-@renamed(further="unlabeled", groups="by")
+@in_memory("evaluate fewer rows at a time, or fewer explainers")
 def compare(
     model: Any,
     explainers: Mapping[str, Any],
@@ -225,28 +220,37 @@ def compare(
         )
     if not explainers:
         raise BadInput("compare got no explainer: pass at least one.")
-    evaluations, looked, watch = run(
-        model,
-        text_names(explainers),
-        X,
-        named=True,
-        discretizer=discretizer,
-        relation=relation,
-        confidence=confidence,
-        interval=interval,
-        unseen=unseen,
-        weights=weights,
-        clusters=clusters,
-        unlabeled=unlabeled,
-        by=by,
-        seed=seed,
-        cache=cache,
-        progress=progress,
-        agreement=agreement,
-        at_least=at_least,
-    )
-    with watch.phase("measuring differences", rows_of(X)):
-        pairs = _differences(evaluations, confidence)
+    named = text_names(explainers)
+    for explainer in named.values():
+        refuse_swapped(model, explainer, X)
+    check_groups(by, X)
+    check_whole(seed, "seed", 0)
+    check_share(at_least, "at_least")
+    choices = {name: to_choice(each) for name, each in of_each(named, discretizer, "discretizer").items()}
+    relations, lenient = of_each(named, relation, "relation"), len(named) > 1 and not isinstance(discretizer, Mapping)
+    question = Output.of(model, agreement)
+    if any(isinstance(choice, Best) for choice in choices.values()):
+        refuse_unless_convex(question.agreement, "Best")
+    how = Options(confidence, *to_interval(interval, unseen), seed=seed, further=unlabeled, at_least=at_least)
+    asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())
+    samples = sampled(model, named, X, question, asker, weights, clusters)
+    looked = 0
+    learning = [choice for choice in choices.values() if learns(choice)]
+    if learning:
+        chance = seed or int(learning[0].seed)  # of the halves
+        for name, (half, reported) in {name: sample.halves(chance) for name, sample in samples.items()}.items():
+            choice = fitting(choices[name], half.explanations, lenient)
+            taught = getattr(choice, "learns", False)
+            samples[name] = reported.noting((learned_note(choice, half.n),) if taught else ())
+            choices[name], looked = settled(choice, half, confidence), half.n
+    evaluations = {}
+    for name, sample in samples.items():
+        with asker.watch.phase(f"measuring {name}", sample.n):
+            choice = fitting(choices[name], sample.explanations, lenient)
+            options = replace(how, relation=relations[name])
+            evaluations[name] = assess(sample, choice, options, name, named[name], by)
+    with asker.watch.phase("measuring differences", rows_of(X)):
+        pairs = _differences(evaluations, confidence) if len(evaluations) > 1 else ()
     return Comparison(evaluations, pairs, looked)
 
 

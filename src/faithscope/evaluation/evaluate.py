@@ -9,10 +9,10 @@ from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, called, function_of, refuse_swapped
 from faithscope.evaluation.best import Best
-from faithscope.evaluation.foreign import adapted
+from faithscope.evaluation.compare import compare
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation
-from faithscope.evaluation.run import run, sampled
+from faithscope.evaluation.run import sampled
 from faithscope.explanations.forms import names_all
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import same_length
@@ -25,11 +25,8 @@ from faithscope.measures.telling import WANTED
 from faithscope.relations import Alike, says_where, to_relation
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
-from faithscope.runtime.renamed import renamed
 
 
-@in_memory("evaluate fewer rows at a time")
-@renamed(further="unlabeled", groups="by")
 def evaluate(
     model: Any,
     explainer: Any,
@@ -63,8 +60,8 @@ def evaluate(
         model with ``predict_proba`` alone, predicts the class with its highest output; a text classifier of Hugging
         Face, the label with the highest score.
     explainer : explainer, function or array-like
-        Anything with ``explain``, a function from rows to explanations, or the explanations themselves. Explainers of
-        shap, lime and InterpretML are taken as they are.
+        Anything with ``explain``, a function from rows to explanations, such as an explainer of shap, or the
+        explanations themselves.
     X : array-like or table, n rows
         Rows like those that the model meets in use; no labels are needed.
     discretizer : discretizer, str or callable, optional
@@ -104,19 +101,18 @@ def evaluate(
     >>> round(ev.consistency.value, 3)
     0.25
     """
-    name = called(adapted(explainer, model))
-    evaluations, *_ = run(
+    name = called(explainer)
+    compared = compare(
         model,
         {name: explainer},
         X,
-        named=False,
         discretizer=discretizer,
-        relation=relation,
         confidence=confidence,
         interval=interval,
         unseen=unseen,
         weights=weights,
         clusters=clusters,
+        relation=relation,
         unlabeled=unlabeled,
         by=by,
         seed=seed,
@@ -125,7 +121,7 @@ def evaluate(
         agreement=agreement,
         at_least=at_least,
     )
-    return evaluations[name]
+    return compared[name]
 
 
 @in_memory("use fewer rows")
@@ -160,7 +156,6 @@ def local(
     local consistency 1.000, 95% interval [0.02, 1.00];
       1 of 1 rows with this explanation agree (4 rows seen)
     """
-    explainer = adapted(explainer, model)
     if Model(model).find() is None or function_of(explainer, "explain") is None:
         raise WrongType(
             "local needs a model and an explainer that can be called on x, not ready predictions or explanations: "
@@ -189,16 +184,13 @@ def local(
 
 
 def _single_row(x: Any) -> Any:
-    if is_frame(x):
-        row = x
-    elif hasattr(x, "to_frame") and hasattr(x, "index"):
-        row = x.to_frame().T.infer_objects()  # a pandas Series: one row of a table, with its names
-    else:
-        try:
-            row = [x] if isinstance(x, str) else np.asarray(x)
-        except ValueError:
-            raise BadInput("x must be one row; got lists of different lengths.") from None
-        row = row[None, :] if np.ndim(row) == 1 and not isinstance(row, list) else row
+    if hasattr(x, "to_frame") and hasattr(x, "index"):
+        return x.to_frame().T.infer_objects()  # a pandas Series: one row of a table, with its names
+    try:
+        row = x if is_frame(x) else [x] if isinstance(x, str) else np.asarray(x)
+    except ValueError:
+        raise BadInput("x must be one row; got lists of different lengths.") from None
+    row = row[None, :] if np.ndim(row) == 1 and isinstance(row, np.ndarray) else row
     if rows_of(row) != 1:
         raise BadInput(f"x must be one row; got {rows_of(row):,}.")
     return row

@@ -1,6 +1,6 @@
 """repeatability(): asks several runs for explanations of the same rows, and measures how often they are the same."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from faithscope.discretizers import Discretize
@@ -8,16 +8,12 @@ from faithscope.discretizers.choice import to_discretizer
 from faithscope.errors import BadInput, WrongType
 from faithscope.evaluation.asker import Asker, called, is_ready
 from faithscope.evaluation.cache import to_cache
-from faithscope.evaluation.foreign import adapted, library_of
 from faithscope.explanations import Explanations
-from faithscope.inputs.checks import check_whole, same_length
-from faithscope.inputs.labels import to_weights
-from faithscope.inputs.rows import rows_of
+from faithscope.inputs.checks import check_whole
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.repeatability import Repeatability, measure_repeatability
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.progress import Told, Watch
-from faithscope.sample import to_clusters
 
 _USUAL = 5  # runs
 _MAKER = (
@@ -37,7 +33,6 @@ def repeatability(
     confidence: float = 0.95,
     weights: Any = None,
     clusters: Any = None,
-    model: Any = None,
     cache: Any = None,
     progress: bool | Told | None = None,
 ) -> Repeatability:
@@ -54,8 +49,8 @@ def repeatability(
     X : array-like or table, n rows
         The rows that each run explains; not needed for ready explanations.
     runs : int
-        How many runs to make, at least 2. The interval tells of further runs from 3 on; 5 are usually enough, unless
-        a rare run differs much: of 5 runs that are alike, the next may still be another.
+        How many runs to make, at least 2, if `explain` makes them. The interval tells of further runs from 3 on; 5 are
+        usually enough, unless a rare run differs much: of 5 runs that are alike, the next may still be another.
     discretizer : discretizer, str or callable, optional
         The granularity that people read, as for `consistency`: two real numbers are hardly ever equal. One that learns,
         such as `CommonPhrases`, does so from one half of the rows, and the runs of the other half are compared.
@@ -63,8 +58,6 @@ def repeatability(
         The confidence of the interval.
     weights, clusters : array-like, (n,), optional
         How much each row counts, and which rows belong together, as for `consistency`.
-    model : model or function, optional
-        Whom explainers of other libraries ask, if they hold no model of their own, such as those of lime.
     cache, progress
         As for `evaluate`; a run that was kept is not made again, but `explain` is called.
 
@@ -84,58 +77,42 @@ def repeatability(
     """
     chosen, kept, watch = to_discretizer(discretizer), to_cache(cache), Watch(progress)
     check_confidence(confidence)
+    listed = isinstance(explain, list | tuple | Mapping)
+    explains = callable(getattr(explain, "explain", None)) and not isinstance(explain, type)
+    if not listed and (not callable(explain) or isinstance(explain, Explanations) or explains):
+        one = "one run, and repeatability compares several" if explains or hasattr(explain, "__len__") else "none"
+        raise WrongType(f"explain is {type(explain).__name__}, which makes {one}: {_MAKER}; {_READY}.")
+    many = len(explain) if listed else check_whole(runs, "runs", 0)
+    if many < 2:
+        raise BadInput(f"Repeatability compares runs, and got {many}: pass at least two, better 5.")
 
-    def explained(run: Any, place: int, name: str, many: int) -> Any:
-        """The explanations of X by one run; ready ones as they are."""
-        if _is_ready(run):
-            return run
-        if X is None:
-            raise BadInput(f"{name} is an explainer ({type(run).__name__}), which needs rows: pass (explain, X).")
-        explainer = adapted(run, model, place)
-        if model is None and library_of(run) == "lime":
-            raise BadInput(f"{type(run).__name__} holds no model to ask: pass model=, the model that it explains.")
-        asker = Asker(kept, watch).knowing(None, explainer)
-        key = asker.questions.get(id(explainer))
-        if key is not None:  # a run's own, since explainers that look alike may draw from a generator elsewhere
-            asker.questions[id(explainer)] = f"{key}, run {place}"
-        return asker.explanations(explainer, X, f"{called(explainer)}, run {place + 1} of {many}")
-
-    explanations: dict[str, Any] = {}
-    if isinstance(explain, list | tuple | Mapping):
-        pairs = explain.items() if isinstance(explain, Mapping) else enumerate(explain)
-        items = {f"runs[{key!r}]": run for key, run in pairs}
-        if check_whole(runs, "runs", 0) not in (_USUAL, len(items)):
-            raise BadInput(f"runs={runs}, but {len(items)} runs are given: leave runs= out, or pass as many.")
-        if len(items) < 2:
-            raise BadInput(f"Repeatability compares runs, and got {len(items)}: pass at least two, [first, second].")
-        for place, (name, run) in enumerate(items.items()):
-            explanations[name] = explained(run, place, name, len(items))
-    else:
-        explains = callable(getattr(explain, "explain", None)) or library_of(explain) is not None
-        if not callable(explain) or isinstance(explain, Explanations) or (explains and not isinstance(explain, type)):
-            one = "one run, and repeatability compares several" if explains or hasattr(explain, "__len__") else "none"
-            raise WrongType(f"explain is {type(explain).__name__}, which makes {one}: {_MAKER}; {_READY}.")
-        if X is None:
-            raise BadInput("X is missing: pass the rows that each run is to explain, (explain, X).")
-        if check_whole(runs, "runs", 0) < 2:
-            raise BadInput(f"Repeatability compares runs, and runs={runs}: pass runs=2, or better runs=5.")
-        n = rows_of(X)
-        if weights is not None:  # before explanations are made, which may take long
-            to_weights(weights, n)
-        to_clusters(clusters, n)
-        for seed in range(runs):  # each is made when it is its turn
-            with watch.phase(f"making run {seed + 1} of {runs}", n):
+    def made() -> Iterator[tuple[str, Any]]:
+        """Each run with its name, made when it is its turn."""
+        if listed:
+            pairs = explain.items() if isinstance(explain, Mapping) else enumerate(explain)
+            yield from ((f"runs[{key!r}]", run) for key, run in pairs)
+            return
+        for seed in range(many):
+            with watch.phase(f"making run {seed + 1} of {many}", 1):
                 try:
                     run = explain(seed)
                 except Exception as error:
                     error.add_note(f"Raised by explain({seed}), which is called with a seed: {_MAKER}.")
                     raise
-            if _is_ready(run) and (isinstance(run, str) or not hasattr(run, "__len__")):
-                raise WrongType(f"explain({seed}) gave {type(run).__name__}, which is no explainer: {_MAKER}.")
-            given = explanations[f"seed {seed}"] = explained(run, seed, f"explain({seed})", runs)
-            same_length(**{"X": n, f"explain({seed})": len(given)})
+            yield f"seed {seed}", run
+
+    explanations: dict[str, Any] = {}
+    for place, (name, run) in enumerate(made()):
+        if is_ready(run):
+            if isinstance(run, str) or not hasattr(run, "__len__"):
+                raise WrongType(f"{name} is {type(run).__name__}, which is no explainer: {_MAKER}.")
+            explanations[name] = run
+            continue
+        if X is None:
+            raise BadInput(f"X is missing: pass the rows that {name} ({type(run).__name__}) is to explain.")
+        asker = Asker(kept, watch).knowing(None, run)
+        key = asker.questions.get(id(run))
+        if key is not None:  # a run's own, since explainers that look alike may draw from a generator elsewhere
+            asker.questions[id(run)] = f"{key}, run {place}"
+        explanations[name] = asker.explanations(run, X, f"{called(run)}, run {place + 1} of {many}")
     return measure_repeatability(explanations, X, weights, clusters, chosen, confidence)
-
-
-def _is_ready(run: Any) -> bool:
-    return library_of(run) is None and is_ready(run)

@@ -19,7 +19,7 @@ from faithscope.explanations.forms import are_codes, names_all
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.checks import check_word, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of, take_rows
@@ -55,7 +55,6 @@ class Options:
     relation: Any = None
     seed: int = 0
     further: Any = None
-    clusters: str = ""
     at_least: float = WANTED
     by_default: bool = False  # whether importances are measured by `Alike` though nobody asked for it
     unasked: str = ""  # why `Alike` did not measure them
@@ -82,7 +81,7 @@ class Evaluation(OfOneExplainer):
     sufficiency : Estimate or None
         Wherever the explanation applies, same prediction? None if explanations do not say where they apply.
     sample : Sample
-        The rows as they were measured; `explanations`, `predictions`, `X`, `weights` and `rows` read it.
+        The rows as they were measured; `explanations`, `predictions`, `X` and `rows` read it.
     options : Options
         Confidence, method, relation and seed.
     undiscretized : Explanations
@@ -147,19 +146,9 @@ class Evaluation(OfOneExplainer):
         return self.sample.X
 
     @property
-    def weights(self) -> Floats | None:
-        """How much each row counts; None if all count the same."""
-        return self.sample.weights
-
-    @property
     def rows(self) -> Ints | None:
         """The positions of these rows among those that were handed over; None if they are all (see `Best`)."""
         return self.sample.positions
-
-    @property
-    def relation(self) -> Any:
-        """The relation that was asked for; None for what the kind of explanation says itself."""
-        return self.options.relation
 
     @property
     def seed(self) -> int:
@@ -204,8 +193,7 @@ class Evaluation(OfOneExplainer):
         ``row_a`` and ``row_b`` are positions in X as it was handed over, ``index_a`` and ``index_b`` its row labels
         (the positions again if it has none). Of numbers, the pairs with the largest ``gap`` come first.
         """
-        pairs = counterexamples(self._counts(), self.sample, k)
-        return frame(self._named(pairs, {"row_a": "index_a", "row_b": "index_b"}))
+        return self._named(self._pairs("consistency", k))
 
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
@@ -248,21 +236,26 @@ class Evaluation(OfOneExplainer):
     def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
         """Rows that an explanation covers although they get another prediction, worst explanations first.
 
-        ``row`` and ``wrong_row`` are positions in X as it was handed over, ``index`` and ``wrong_index`` its row
-        labels (the positions again if it has none). Of numbers, the rows farthest from that of the row come first.
+        Columns are those of `counterexamples`: row a was given the explanation, which covers row b. Of numbers, the
+        rows farthest from row a come first.
         """
-        pairs = scopes.wrongly_covered(self._scoped(), self._ruled, self._relation, k)
-        return frame(self._named(pairs, {"row": "index", "wrong_row": "wrong_index"}))
+        return self._named(self._pairs("sufficiency", k))
 
-    def _named(self, columns: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-        """Convert positions in these rows to positions in X as it was handed over, and add columns of row labels."""
-        labels = row_labels(self.X)
-        told: dict[str, Any] = {}
-        for name, column in columns.items():
-            told[name] = column if name not in names or self.rows is None else self.rows[column]
-            if name in names:
-                told[names[name]] = told[name] if labels is None else labels[column]
-        return told
+    def _pairs(self, measure: str, k: int) -> dict[str, Any]:
+        """Up to k pairs of rows that lower the measure, as positions in these rows."""
+        if measure == "consistency":
+            return counterexamples(self._counts(), self.sample, k)
+        return scopes.wrongly_covered(self._scoped(), self._ruled, self._relation, k)
+
+    def _named(self, pairs: dict[str, Any]) -> "pd.DataFrame":
+        """The same with positions in X as it was handed over, and with its row labels."""
+        labels, told = row_labels(self.X), dict[str, Any]()
+        for name, column in pairs.items():
+            told[name] = column
+            if name.startswith("row_"):
+                told[name] = column if self.rows is None else self.rows[column]
+                told[name.replace("row", "index")] = told[name] if labels is None else labels[column]
+        return frame(told)
 
     def _scoped(self) -> Coverage:
         if self._coverage is None:
@@ -375,20 +368,16 @@ class Evaluation(OfOneExplainer):
         return self.options.at_least
 
     @property
-    def _clusters(self) -> str:
-        return self.options.clusters
-
-    @property
     def _made(self) -> dict[str, str]:
         return {"Explanations": self.explanations.kind, "Seed": str(self.seed)}
 
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
-        """Up to k pairs of rows that lower the measure."""
         from faithscope.report.maps import map_of
-        from faithscope.report.result import row_pairs
 
-        pairs = row_pairs(self.counterexamples(k) if measure == "consistency" else self.wrongly_covered(k), self.rows)
-        return [{**pair, "map": map_of(self.explanations, pair["a"])} for pair in pairs]
+        pairs = self._pairs(measure, k)
+        places = {name: pairs[name] for name in ("row_a", "row_b")}
+        told: list[dict[str, Any]] = self._named(pairs).assign(**places).to_dict("records")
+        return [{**pair, "map": map_of(self.explanations, pair["row_a"])} for pair in told]
 
 
 def assess(

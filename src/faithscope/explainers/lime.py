@@ -19,8 +19,8 @@ from faithscope.inputs.chunks import WORKERS, in_threads
 from faithscope.inputs.grouping import group
 from faithscope.inputs.models import Model, is_torch_module, of_both_classes, to_outputs
 from faithscope.inputs.seeds import canonical, generators
-from faithscope.runtime.blas import one_blas_thread
 from faithscope.runtime.memory import in_memory, need
+from faithscope.runtime.threads import one_blas_thread
 
 Mode = Literal["classification", "regression"]
 Places = NDArray[np.uint16]

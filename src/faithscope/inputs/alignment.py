@@ -14,12 +14,6 @@ def index_of(thing: Any) -> Any:
     return index if hasattr(index, "equals") and hasattr(index, "isin") else None
 
 
-def name_of(column: Any) -> str:
-    """The name of a column of pandas or polars; empty for what has none."""
-    name = getattr(column, "name", None)
-    return "" if name is None or callable(name) else str(name)
-
-
 def same_rows(**given: Any) -> tuple[str, ...]:
     """Raise if two inputs have the same row labels in another order; a note if their labels differ.
 

@@ -23,7 +23,7 @@ _NEARLY_ALL = 0.9
 _SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
 _CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1); if several labels, [str(row) for row in labels]"
 OF_NUMBERS = "agreement=fs.Spread() or fs.Close(eps)"
-_NUMBERS = f"{OF_NUMBERS} for numbers, or "  # where agreement= is taken
+_NUMBERS = f"{OF_NUMBERS} for numbers (a monitor compares labels alone), or "  # where agreement= is taken
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
 

@@ -20,7 +20,7 @@ from faithscope.rounding import down
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
-from faithscope.sinks.lines import in_lines
+from faithscope.sinks.card import in_lines
 
 Discretize = Callable[[Explanations], Any]
 _UNSURE = 1 - 1e-9  # what both ends together may miss the truth with, at most

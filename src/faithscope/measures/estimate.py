@@ -32,8 +32,7 @@ from faithscope.measures.telling import (
 from faithscope.notes import doubts
 from faithscope.rounding import in_brackets, told_share
 from faithscope.runtime.warning import warn
-from faithscope.sinks.card import Table
-from faithscope.sinks.lines import in_lines
+from faithscope.sinks.card import Table, in_lines
 from faithscope.visible import visible
 
 Method = Literal["proven"]

@@ -37,7 +37,7 @@ from faithscope.measures.numbers.words import named, told_number
 from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-from faithscope.sinks.lines import in_lines
+from faithscope.sinks.card import in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 

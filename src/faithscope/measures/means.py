@@ -11,7 +11,7 @@ from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Share
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
-from faithscope.sinks.lines import in_lines
+from faithscope.sinks.card import in_lines
 from faithscope.sinks.shareable import Shareable
 
 if TYPE_CHECKING:

@@ -180,8 +180,8 @@ def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: i
     Returns
     -------
     dict of columns
-        ``row`` was given the explanation; ``wrong_row`` is covered by it and has another prediction. Of numbers,
-        ``row`` is the one that disagrees most with the rows covered; the farthest of these are shown, with their
+        ``row_a`` was given the explanation; ``row_b`` is covered by it and has another prediction. Of numbers,
+        ``row_a`` is the one that disagrees most with the rows covered; the farthest of these are shown, with their
         ``gap``.
     """
     check_whole(k, "k")
@@ -207,10 +207,10 @@ def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: i
     a, b = np.concatenate([np.empty((0, 2), np.int64), *taken]).T
     columns = {
         "explanation": [counts.explanations.describe(int(which)) for which in np.repeat(worst, quota)],
-        "row": a,
-        "wrong_row": b,
-        "prediction": shown(labels[a]),
-        "wrong_prediction": shown(labels[b]),
+        "row_a": a,
+        "row_b": b,
+        "prediction_a": shown(labels[a]),
+        "prediction_b": shown(labels[b]),
     }
     return columns | ({"gap": distance(labels[a], labels[b])} if numbers else {})
 

@@ -33,9 +33,7 @@ from faithscope.measures.telling import number
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-from faithscope.sinks.card import Cell, Table
-from faithscope.sinks.json_values import for_json
-from faithscope.sinks.lines import in_lines
+from faithscope.sinks.card import Cell, Table, for_json, in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 

@@ -71,7 +71,7 @@ def sufficiency(
 ) -> Estimate: ...
 @overload
 def sufficiency(explanations: Any, predictions: Any = ..., X: Any = ..., *, by: Any, **how: Any) -> Populations: ...
-@takes_log(FEWER, further="unlabeled")  # type: ignore[misc]  # with by=, all other names as without
+@takes_log(FEWER)  # type: ignore[misc]  # with by=, all other names as without
 def sufficiency(
     explanations: Any,
     predictions: Any = None,

@@ -12,8 +12,7 @@ from faithscope.measures.intervals.margins import Margins, Share
 from faithscope.measures.numbers.words import agreeing, named, told_number
 from faithscope.notes import MAY_MISS, Notes, of_kind
 from faithscope.rounding import down, percent_down, percent_up, up
-from faithscope.sinks.card import Cell, Table
-from faithscope.sinks.lines import several_in_lines
+from faithscope.sinks.card import Cell, Table, several_in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 

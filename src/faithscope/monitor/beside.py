@@ -2,7 +2,7 @@
 
 With the first batch that has rows of a later day the reference is complete: each of its rows is an opener or a closer
 by a coin, which falls the same at every look. An opener of the reference, or any row of a later day, is one draw: the
-share of closers with its explanation (with scopes, in its scope) that have its label. Given the closers, these draws
+share of closers with its explanation that have its label. Given the closers, these draws
 are independent, and if nothing changes they have one mean (`docs/proofs.md`). Nobody waits, and closers serve all rows.
 """
 
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from faithscope.inputs.array_types import Ints
-from faithscope.monitor.scopes import Scopes, held_patterns
 from faithscope.monitor.sequential import PARTS, Alarm, Draws, changes, lower_limit, mean_share, upper_limit
 from faithscope.monitor.store import WHOLE, fetched, registered
 from faithscope.rounding import down, up
@@ -23,13 +22,13 @@ SELECT grp::BIGINT AS grp, high, low, label::BIGINT AS label, sum(given)::BIGINT
 WHERE day >= {begun} AND day < {end} AND batch <= (SELECT min(batch) FROM cells WHERE day >= {end})
 GROUP BY ALL ORDER BY ALL
 """
-_BY_RULE = """
-SELECT day, grp, own::UBIGINT AS high, 0::UBIGINT AS low, label, given FROM ({rows}) JOIN patterns USING (high, low)
-"""
 _COMPARED = """
 SELECT day::BIGINT AS day, grp::BIGINT AS grp, sum(given)::BIGINT AS rows,
     coalesce(round({parts} * coalesce(mine.rows, 0) / everybody.rows), -1)::BIGINT AS part
-FROM ({rows}) AS came
+FROM (
+    SELECT day, grp, high, low, label, given FROM openers WHERE given > 0
+    UNION ALL SELECT day, grp, high, low, label, given FROM cells WHERE day >= {end}
+) AS came
 LEFT JOIN (SELECT high, low, sum(rows) AS rows FROM closers GROUP BY ALL) AS everybody USING (high, low)
 LEFT JOIN (SELECT high, low, label, sum(rows) AS rows FROM closers GROUP BY ALL) AS mine USING (high, low, label)
 GROUP BY ALL
@@ -105,10 +104,10 @@ class SharesBeside:
     days : array of int, shape (n_days,)
         The first day of the reference, under which its draws are filed, and later days with rows.
     closers : dict of arrays
-        How many rows of the reference close, by explanation or scope and label.
+        How many rows of the reference close, by explanation and label.
     """
 
-    def __init__(self, connection: Any, begun: int, reference: int, seed: int, scopes: Scopes | None) -> None:
+    def __init__(self, connection: Any, begun: int, reference: int, seed: int) -> None:
         self._begun, self._end = begun, (end := begun + reference)
         rows = fetched(connection, _REFERENCE.format(begun=begun, end=end))
         cell = np.repeat(np.arange(len(rows["given"])), rows["given"])
@@ -116,19 +115,9 @@ class SharesBeside:
         closing = np.bincount(cell[coin >= _OPENERS], minlength=len(rows["given"]))
         openers = {**rows, "day": np.full(len(closing), begun), "given": rows["given"] - closing}
         place = np.flatnonzero(closing)
-        high, low = rows["high"][place], rows["low"][place]
-        if scopes is not None:  # whoever lies in a scope closes for it, whatever rule it was given
-            closer, scope = np.nonzero(held_patterns(connection, scopes, high, low).inside)
-            place, high = place[closer], scope.astype(np.uint64)
-            low = np.zeros_like(high)
-        self.closers = {"high": high, "low": low, "label": rows["label"][place], "rows": closing[place]}
-        came = (
-            "SELECT day, grp, high, low, label, given FROM openers WHERE given > 0 UNION ALL "
-            f"SELECT day, grp, high, low, label, given FROM cells WHERE day >= {end}"
-        )
-        query = _COMPARED.format(parts=PARTS, rows=came if scopes is None else _BY_RULE.format(rows=came))
+        self.closers = {name: rows[name][place] for name in ("high", "low", "label")} | {"rows": closing[place]}
         with registered(connection, "openers", openers), registered(connection, "closers", self.closers):
-            self._told = fetched(connection, query)
+            self._told = fetched(connection, _COMPARED.format(parts=PARTS, end=end))
         self.days = np.unique(np.append(begun, self._told["day"]))
 
     def of(self, code: int) -> tuple[Draws, Ints]:
@@ -147,12 +136,6 @@ class SharesBeside:
         (now, then) = ((float(lower_limit(each, error)), float(upper_limit(each, error))) for each in (since, before))
         counted = int(rows[later].sum()), int(since.sum()), int(before.sum())
         return Beside(mean_share(since), *now, mean_share(before), *then, confidence, *counted)
-
-    def daily(self, code: int) -> dict[int, float | None]:
-        """The mean share of each later day."""
-        draws, _ = self.of(code)
-        told = zip(draws.days.tolist(), draws.least, strict=True)
-        return {day: mean_share(line) for day, line in told if day >= self._end}
 
     def alarms(self, code: int, error: float) -> tuple[Alarm, ...]:
         """A drop of all rows or of a group."""

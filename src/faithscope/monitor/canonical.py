@@ -124,14 +124,10 @@ def canonical(value: Any) -> str:
         return f"s{json.dumps(str(value))}"
     if isinstance(value, bool | int | float | Decimal | np.bool_ | np.integer | np.floating):
         return _number(value)
-    if isinstance(value, bytes):
-        return f"b{value.hex()};"
     if isinstance(value, datetime.date | np.datetime64) and (moment := Moment.of(value)) is not None:
         value = moment
     if isinstance(value, Moment):
         return f"t{value.nanoseconds}{'Z' * value.zoned};"
-    if isinstance(value, datetime.timedelta | np.timedelta64):
-        return f"d{np.timedelta64(value, 'ns').astype(np.int64)};"
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, list | tuple):

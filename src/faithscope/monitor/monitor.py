@@ -1,7 +1,7 @@
 """Monitor: counts that add up over time, with limits that may be looked at as often as one likes."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import MAXYEAR
 from typing import TYPE_CHECKING, Any, Unpack
@@ -11,31 +11,19 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.arrays import frame_column, frame_names, is_frame
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.monitor.adding import (
-    Added,
-    Arrived,
-    Batch,
-    add_batch,
-    are_ids,
-    fixed_discretizer,
-    labels_alone,
-    replayed,
-)
+from faithscope.monitor.adding import Added, Batch, add_batch, are_ids, fixed_discretizer, replayed
 from faithscope.monitor.beside import Beside
 from faithscope.monitor.log_batch import log_batch, remembered
 from faithscope.monitor.look import Limits, Look
 from faithscope.monitor.moments import refuse_times, to_days
-from faithscope.monitor.page import render, write
-from faithscope.monitor.scopes import Scopes, to_rules
 from faithscope.monitor.sequential import Alarm
-from faithscope.monitor.store import Store, readable_state
-from faithscope.monitor.telling import told_card, told_dict, told_lines
+from faithscope.monitor.store import Store
+from faithscope.monitor.telling import page, told_card, told_dict, told_lines
 from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.warning import warn
@@ -62,7 +50,7 @@ class Monitor(Shareable):
         The level of the measure that was promised: an alarm means that it is below, with the stated confidence.
     confidence : float
         Of the limits.
-    by : str or list of str, optional
+    by : str, optional
         What groups are called, such as "region"; each `add` then says the group of each row. Settled when the store
         begins.
     seed : int
@@ -70,9 +58,6 @@ class Monitor(Shareable):
     reference : int, optional
         The first so many days are the reference, settled when the store begins: alarms compare later days with it, and
         the rows of later days are also judged beside its rows, by `beside`.
-    scopes : Rules or list of str, optional
-        Rules that were fixed beforehand, settled when the store begins: sufficiency is then watched in place of
-        consistency, also if they overlap. Each row's explanation must be one of them.
 
     Examples
     --------
@@ -84,15 +69,6 @@ class Monitor(Shareable):
     False
     >>> monitor.single_look().value, monitor.table()["n"].tolist()
     (0.5, [4])
-
-    With rules that were fixed beforehand:
-
-    >>> rules = fs.Rules.parse(["age <= 40", "age > 30", "age > 30"], features=["age"])
-    >>> watch = fs.Monitor(scopes=rules)
-    >>> print(watch.add(rules, [1, 0, 1], X=[[35], [38], [50]], when="2026-03-01", batch="first"))
-    batch first: 3 rows added
-    >>> watch.limits().measure, watch.single_look().value
-    ('sufficiency', 0.16666666666666666)
     """
 
     def __init__(
@@ -104,7 +80,6 @@ class Monitor(Shareable):
         by: str | Sequence[str] | None = None,
         seed: int = 0,
         reference: int | None = None,
-        scopes: Any = None,
     ) -> None:
         self.at_least = None if at_least is None else check_share(at_least, "at_least")
         check_confidence(confidence)
@@ -112,24 +87,17 @@ class Monitor(Shareable):
         said: dict[str, Any] = {"by": _group_names(by), "seed": check_whole(seed, "seed", 0)}
         if reference is not None:
             said["reference"] = check_whole(reference, "reference, a number of days,", 1, MAXYEAR * 366)
-        if scopes is not None:
-            said["scopes"] = Scopes.of(scopes).written()
         self._use(Store(store, said))
-        for option in ("by", "reference", "scopes"):
+        for option in ("by", "reference"):
             given, held = said.get(option), self._settings.get(option)
             if given and given != held:
-                there = f"with other {option}" if held else f"without {option}"
-                told = f" ({option}={held!r}, here {given!r})" if held and option != "scopes" else ""
-                raise BadInput(
-                    f"{self._store.name!r} was begun {there}{told}: leave {option} away, or begin another state."
-                )
+                there = f"with other {option} ({option}={held!r}, here {given!r})" if held else f"without {option}"
+                raise BadInput(f"{self._store.name!r} was begun {there}: leave {option} away, or begin another state.")
 
     def _use(self, store: Store) -> None:
         self._store, self._settings = store, store.settings()
         self.by: tuple[str, ...] = tuple(self._settings["by"])
         self.reference: int | None = self._settings.get("reference")
-        with readable_state(store.name):
-            self._scopes = Scopes.read(self._settings["scopes"]) if "scopes" in self._settings else None
 
     @in_memory(FEWER_ROWS)
     def add(
@@ -137,7 +105,6 @@ class Monitor(Shareable):
         explanations: Any,
         predictions: Any = None,
         *,
-        X: Any = None,
         discretizer: Any = None,
         when: Any = None,
         by: Any = None,
@@ -149,15 +116,13 @@ class Monitor(Shareable):
         Parameters
         ----------
         explanations, predictions, discretizer
-            As for `consistency`; the same explainer and discretizer for all batches. With scopes, explanations are
-            rules or their texts. A `Log`, or the path of one, in place of both is added by `add_log`.
-        X : array-like or table, n rows, optional
-            The rows, with scopes alone: which of them they lie in.
+            As for `consistency`; the same explainer and discretizer for all batches. A `Log`, or the path of one, in
+            place of both is added by `add_log`.
         when : date, datetime, str or array-like (n,), optional
             When the rows happened, for all of them or one per row; by default now, unless what is handed over has dates
-            or moments in its row labels, X or `by`. Days are those of UTC.
-        by : array-like (n,), mapping or table, optional
-            The group of each row; of several names, a mapping or table with a column for each.
+            or moments in its row labels. Days are those of UTC.
+        by : array-like (n,), optional
+            The group of each row.
         clusters : array-like (n,), optional
             Which rows belong together, such as a customer's number, for all batches or for none. A cluster counts once,
             however often it comes back: by one of its rows, at random, of the first day on which it came.
@@ -170,57 +135,49 @@ class Monitor(Shareable):
         Added
         """
         if isinstance(explanations, Log) or (predictions is None and isinstance(explanations, str | os.PathLike)):
-            said = {"predictions": predictions, "X": X, "clusters": clusters}
-            for option in (option for option, value in said.items() if value is not None):
-                raise BadInput(f"The monitor got a Log and {option}=, which are columns of the log: leave it out.")
+            for option, value in {"predictions": predictions, "clusters": clusters}.items():
+                if value is not None:
+                    raise BadInput(f"The monitor got a log and {option}=, which are columns of the log: leave it out.")
             return self.add_log(explanations, discretizer=discretizer, when=when, by=by, batch=batch)
-        scopes, name = self._scopes, _batch_name(batch)
-        chosen = fixed_discretizer(discretizer, scopes)
-        if (scopes is None) != (X is None):
-            raise BadInput(
-                "X= tells which rows lie in scopes, and this monitor has none: leave X away, or begin one with scopes=."
-                if scopes is None
-                else "This monitor has scopes, and which rows lie in them depends on their features: pass X=."
-            )
-        with labels_alone():
-            sample = Sample.of(explanations if scopes is None else to_rules(explanations), predictions, X)
-        of_groups = {f"by[{name!r}]": column for name, column in by.items()} if isinstance(by, Mapping) else {"by": by}
-        handed = {"explanations": explanations, "predictions": predictions, "X": X, "clusters": clusters, **of_groups}
+        name, chosen = _batch_name(batch), fixed_discretizer(discretizer)
+        sample = Sample.of(explanations, predictions, None)
+        handed = {"explanations": explanations, "predictions": predictions, "clusters": clusters, "by": by}
         notes = (*sample.notes, *same_rows(**handed, when=when))
         groups = self._groups(by, sample.n)
         if when is None:
             refuse_times({f"{name}.index": index_of(thing) for name, thing in handed.items()})
-        days, belong = to_days(when, sample.n), None if clusters is None else to_labels(clusters, "Clusters")
+        belong = None if clusters is None else to_labels(clusters, "Clusters")
         if belong is not None:
             same_length(explanations=sample.n, clusters=len(belong))
         if not sample.n:
             raise BadInput("There are no rows to add: pass at least one.")
-        given = (sample if scopes is not None else sample.discretized(chosen)).explanations
         indices = [] if clusters is not None else map(index_of, handed.values())
-        ids = {index.name: index.tolist() for index in indices if index is not None and are_ids(index.name)}
-        rows = Arrived(given, sample.labels, days, groups, np.ones(sample.n, np.int64), belong, X, notes, ids)
-        return self._added(Batch.of(rows, chosen, scopes), name)
+        rows = Batch.of(
+            sample.discretized(chosen).explanations,
+            sample.labels,
+            to_days(when, sample.n),
+            groups,
+            np.ones(sample.n, np.int64),
+            discretizer=chosen,
+            clusters=belong,
+            ids={index.name: index.tolist() for index in indices if index is not None and are_ids(index.name)},
+            notes=notes,
+        )
+        return self._added(rows, name)
 
-    def _groups(self, by: Any, rows: int) -> list[Array]:
-        """The columns that give groups, from what `add` was handed."""
-        if not self.by:
-            if by is not None:
-                raise BadInput("This monitor was begun without groups: begin another store with by='region'.")
-            return []
+    def _groups(self, by: Any, rows: int) -> Array | None:
+        """The group of each row, from what `add` was handed; None without groups."""
+        if (by is None) == bool(self.by):
+            raise BadInput(
+                f"This monitor has groups by {self.by[0]}: pass by= with the group of each row."
+                if self.by
+                else "This monitor was begun without groups: begin another store with by='region'."
+            )
         if by is None:
-            raise BadInput(f"This monitor has groups by {', '.join(self.by)}: pass by= with the group of each row.")
-        if is_frame(by):
-            by = {name: frame_column(by, j) for j, name in enumerate(frame_names(by))}
-        if not isinstance(by, Mapping):
-            if len(self.by) > 1:
-                raise WrongType(f"This monitor has groups by {', '.join(self.by)}: pass a mapping with these columns.")
-            by = {self.by[0]: by}
-        for name in (name for name in self.by if name not in by):
-            raise BadInput(f"by has no column {name!r}: pass one for each of {', '.join(self.by)}.")
-        columns = [to_labels(by[name], f"Groups by {name!r}") for name in self.by]
-        for column in columns:
-            same_length(explanations=rows, groups=len(column))
-        return columns
+            return None
+        groups = to_labels(by, f"Groups by {self.by[0]!r}")
+        same_length(explanations=rows, groups=len(groups))
+        return groups
 
     @in_memory("add a part of the log at a time")
     def add_log(
@@ -242,15 +199,14 @@ class Monitor(Shareable):
         ----------
         table : Log, or what `Log` takes
             Files, frames, DuckDB, Postgres, Spark. Hand over new rows only, by files of their own, or with
-            ``Log.only``. With scopes, the explanation is a column of rules as text, and the columns that scopes speak
-            of are read by name.
+            ``Log.only``.
         discretizer
             As for `add`.
         when : str, date or datetime, optional
             The column of moments, or a moment for all rows; by default the column `time` of a `Log`, and now if neither
             it nor the log has one.
-        by : str or list of str, optional
-            The columns of groups, in the order of the monitor's `by`; by default columns of these names.
+        by : str, optional
+            The column of groups; by default the one of the monitor's name of groups.
         batch : str, optional
             As for `add`.
         **columns
@@ -264,12 +220,12 @@ class Monitor(Shareable):
         name, log = _batch_name(batch), Log._of(table, columns, "Monitor.add_log")
         how = {"when": when, "by": by, "discretizer": discretizer}
         log, how, options = remembered(log, self._store.settings().get("log", {}), self._store.name, **how)
-        counted = log_batch(log, names=self.by, scopes=self._scopes, **how)
+        counted = log_batch(log, names=self.by, **how)
         counted.settled["log"] = options or None
         return self._added(counted, name)
 
     def _added(self, batch: Batch, name: str | None) -> Added:
-        added = add_batch(self._store, batch, name, self._scopes)
+        added = add_batch(self._store, batch, name)
         if not added.counted and name is None:
             warn(
                 f"These {added.rows:,} rows of these days were added before, as batch {added.batch}, so nothing was "
@@ -281,7 +237,7 @@ class Monitor(Shareable):
     def _look(self) -> Iterator[Look]:
         """What the store holds now, all of it in one state."""
         with self._store.transaction() as connection:
-            yield Look(connection, self._store.name, self.confidence, self.at_least, self._scopes)
+            yield Look(connection, self._store.name, self.confidence, self.at_least)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -296,7 +252,7 @@ class Monitor(Shareable):
             return look.groups
 
     def limits(self, group: Any = None) -> Limits:
-        """Limits of consistency, or sufficiency, that hold at all looks together, of all rows or of a group.
+        """Limits of consistency that hold at all looks together, of all rows or of a group.
 
         Those of groups hold for all groups together, also for groups that come later, so they are wider.
         """
@@ -339,32 +295,16 @@ class Monitor(Shareable):
         return estimate
 
     def table(self) -> "pd.DataFrame":
-        """One line per day and group (None for all rows), with the measures of its rows.
-
-        If a reference was settled, `beside` is the agreement of the day's rows with it.
-        """
+        """One line per day and group (None for all rows), with the measures of its rows."""
         with self._look() as look:
             lines = look.days()
-        names = ["day", "group", "n", "value", "low", "high", "unverifiable", "explanations"]
-        names += [] if self.reference is None else ["beside"]
-        return frame({name: [line.get(name) for line in lines] for name in names})
+        names = ("day", "group", "n", "value", "low", "high", "unverifiable", "explanations")
+        return frame({name: [line[name] for line in lines] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
         with self._look() as look:
             return told_dict(look)
-
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write a page that anybody can open: a line over time with its band, alarms, groups, and what changed.
-
-        Parameters
-        ----------
-        path : path
-            The HTML file, which needs no network. With a reference the page tells what changed since: which
-            explanations, and which features.
-        """
-        with self._look() as look:
-            write(look, path)
 
     def _card(self) -> Card:
         with self._look() as look:
@@ -372,13 +312,13 @@ class Monitor(Shareable):
 
     def _card_and_page(self) -> tuple[Card, str]:
         with self._look() as look:
-            return told_card(look), render(look)
+            return told_card(look), page(look)
 
     def __add__(self, other: "Monitor") -> "Monitor":
         if not isinstance(other, Monitor):
             return NotImplemented
         merged = Monitor(at_least=self.at_least, confidence=self.confidence)
-        merged._use(replayed((self._store, other._store), self._scopes))
+        merged._use(replayed((self._store, other._store)))
         return merged
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -394,20 +334,17 @@ class Monitor(Shareable):
 
 
 def _group_names(by: Any) -> list[str]:
-    """The names of what gives groups."""
-    if by is None:
-        return []
-    names = [by] if isinstance(by, str) else list(by) if isinstance(by, list | tuple) else []
-    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        raise WrongType(f"by names what gives groups, such as 'region' or ['region', 'sex']; got {by!r}.")
-    return names
+    """The name of what gives groups, in a list; an empty one without groups."""
+    names = [] if by is None else [by] if isinstance(by, str) else by
+    if not isinstance(names, list | tuple) or len(names) > 1 or not all(isinstance(n, str) and n for n in names):
+        raise WrongType(f"by names the column that gives groups, such as 'region'; got {by!r}: join several into one.")
+    return list(names)
 
 
 def _batch_name(batch: Any) -> str | None:
     if batch is None:
         return None
-    if isinstance(batch, np.integer | int) and not isinstance(batch, bool):
-        batch = str(batch)
+    batch = str(batch) if isinstance(batch, np.integer | int) else batch
     if not isinstance(batch, str) or not 0 < len(batch) <= _LONGEST_ID:
         raise WrongType(f"batch is a text of 1 to {_LONGEST_ID} characters, such as '2026-03-01'; got {batch!r}.")
     try:

@@ -51,41 +51,13 @@ class Pairs(NamedTuple):
     waiting: Rows
 
 
-def sides(
-    given: Ints,
-    rng: np.random.Generator,
-    serves: Ints | None = None,
-    share: float = OPENER_SHARE,
-) -> tuple[Ints, Bools, Ints]:
-    """For each of the rows of cells by a coin: is it an opener or a closer, and of which scope? Who serves none is out.
+def sides(given: Ints, rng: np.random.Generator, share: float = OPENER_SHARE) -> tuple[Ints, Bools]:
+    """The cell of each of the rows of cells, `given` each; and whether a coin makes it a closer, else it is an opener.
 
-    Parameters
-    ----------
-    given : (n_cells,) array
-        The rows of each cell.
-    serves : (n_cells, n_classes) array, optional
-        The scope of each class of scopes in which the rows of a cell lie, -1 for none. No two scopes of a class share
-        a row. A closer draws one class, whatever it is like, and serves that scope: so its label is a draw from those
-        within the scope, and it serves no other one. Without scopes there is one class, in which all rows lie.
-    share : float
-        The chance of being an opener if there is one class: less than half, since openers without a partner are silent.
-
-    Returns
-    -------
-    tuple of arrays
-        The cell of each row, whether it is a closer, and the scope that a closer serves.
+    Openers are a `share` of less than half, since those without a partner are silent.
     """
-    classes = 1 if serves is None else serves.shape[1]
-    share = 1 / (1 + (1 / share - 1) * classes)  # three closers per opener and class
     cell = np.repeat(np.arange(len(given)), given)
-    coin = rng.random(len(cell))
-    closing = coin >= share
-    if serves is None:
-        return cell, closing, np.zeros_like(cell)
-    drawn = np.minimum((np.maximum(0, coin - share) / (1 - share) * classes).astype(np.int64), classes - 1)
-    scope = serves[cell, drawn]
-    kept = ~closing | (scope >= 0)
-    return cell[kept], closing[kept], scope[kept]
+    return cell, rng.random(len(cell)) >= share
 
 
 def pair(arrivals: Rows, waiting: Rows, rng: np.random.Generator, spare: int = SPARE_CLOSERS) -> Pairs:
@@ -96,7 +68,7 @@ def pair(arrivals: Rows, waiting: Rows, rng: np.random.Generator, spare: int = S
     Examples
     --------
     >>> label, rng = np.arange(1000) % 2, np.random.default_rng(0)
-    >>> cell, closing, _ = sides(np.ones(1000, int), rng)
+    >>> cell, closing = sides(np.ones(1000, int), rng)
     >>> same = np.zeros(1000, np.uint64)
     >>> pairs = pair(Rows(0 * cell, same, same, label, 0 * cell, closing), Rows.none(), rng)
     >>> int((~closing).sum()), len(pairs.openers.day), len(pairs.waiting.day)

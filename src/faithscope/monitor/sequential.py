@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.measures.intervals.local import clopper_pearson
 from faithscope.rounding import down, up
 
 PARTS = 64  # shares are counted in so many parts of 1
@@ -89,8 +88,6 @@ class Draws:
     >>> draws = Draws.of_pairs(days=[1, 2], openers=[500, 500], matched=[500, 490], agreeing=[480, 470])
     >>> [round(float(end[-1]), 3) for end in draws.limits(0.05)]
     [0.921, 0.979]
-    >>> [round(float(end[-1]), 3) for end in draws.single_look(0.05)]
-    [0.935, 0.971]
     """
 
     days: Ints
@@ -114,11 +111,6 @@ class Draws:
         """Limits of the mean as of each day that hold on all days together, with probability 1 - error."""
         half = np.asarray(error) / 2
         return lower_limit(self.least.cumsum(axis=0), half), upper_limit(self.most.cumsum(axis=0), half)
-
-    def single_look(self, error: float) -> tuple[Floats, Floats]:
-        """Clopper and Pearson's limits as of each day, of pairs, if it is the only one that is looked at."""
-        (least, n), (most, _) = ((each[:, -1].cumsum(), each.sum(axis=1).cumsum()) for each in (self.least, self.most))
-        return clopper_pearson(least, n, 1 - error)[0], clopper_pearson(most, n, 1 - error)[1]
 
 
 def watched(days: Ints) -> tuple[Ints, Ints]:

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from faithscope.errors import BadInput, FaithscopeError
+from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array
 from faithscope.runtime.files import to_file
-from faithscope.runtime.forks import anew_in_children
+from faithscope.runtime.threads import anew_in_children
 from faithscope.tables.sources.connections import private
 
 FORMAT = "faithscope monitor"
-VERSION = 4
+VERSION = 5
 WHOLE = -1  # the group that stands for all rows
 TABLES = {
     # What was settled when the store began, or with its first rows, as JSON.
@@ -30,10 +30,6 @@ TABLES = {
     # The rows that count, by explanation (128 bits) and label; the rest is made of them.
     "cells": "batch INTEGER, day INTEGER, grp INTEGER, high UBIGINT, low UBIGINT, label INTEGER, given BIGINT,"
     " cluster UBIGINT",
-    # How some explanations read.
-    "texts": "high UBIGINT, low UBIGINT, name VARCHAR",
-    # With scopes cells are of patterns: the scope that rows were given, and whether they lie in each of the scopes.
-    "patterns": "high UBIGINT, low UBIGINT, own INTEGER, inside BOOLEAN[]",
     # Rows that wait for a partner, and what each batch added, per day of openers and group.
     "waiting": "grp BIGINT, high UBIGINT, low UBIGINT, label BIGINT, day BIGINT, closing BOOLEAN",
     "pairs": "batch INTEGER, day INTEGER, grp INTEGER, rows BIGINT, openers BIGINT, matched BIGINT, agreeing BIGINT",
@@ -191,29 +187,20 @@ def settings_of(connection: Any, name: str) -> dict[str, Any]:
         held = {}
     if FORMAT not in held.pop("format", ""):
         raise BadInput(f"{name!r} is a database of something else, not the state of a monitor: name another file.")
-    with readable_state(name):
-        if (version := int(held["version"])) != VERSION:
-            other = "an older" if version < VERSION else "a newer"
-            raise BadInput(
-                f"{name!r} was written by {other} faithscope (state version {version}; this one reads {VERSION}): use "
-                "that one, or begin another state and add its logs once more."
-            )
-        told = {setting: json.loads(value) for setting, value in held.items()}
-        return {**told, "by": list(told["by"]), "seed": int(told["seed"])}
-
-
-@contextmanager
-def readable_state(name: str) -> Iterator[None]:
-    """What a store holds is read inside: if it is not what a store writes, it is damaged."""
     try:
-        yield
-    except FaithscopeError:
-        raise
+        if (version := int(held["version"])) == VERSION:
+            told = {setting: json.loads(value) for setting, value in held.items()}
+            return {**told, "by": list(told["by"]), "seed": int(told["seed"])}
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(
             f"{name!r} is a damaged state of a monitor ({type(error).__name__}: {error}): restore a copy of it, or "
             "begin another state."
         ) from error
+    other = "an older" if version < VERSION else "a newer"
+    raise BadInput(
+        f"{name!r} was written by {other} faithscope (state version {version}; this one reads {VERSION}): use that "
+        "one, or begin another state and add its logs once more."
+    )
 
 
 def _begin(connection: Any, settings: Mapping[str, Any]) -> None:

@@ -1,21 +1,54 @@
-"""What a monitor tells at a look: as lines, as JSON, as tables of a card and of a page, and for Prometheus."""
+"""What a monitor tells at a look: as lines, as JSON, as a card, as a page, and for Prometheus."""
 
 import json
+from datetime import datetime
+from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
+from faithscope.charts.watch_specs import over_time
 from faithscope.explanations.base import several
 from faithscope.measures.telling import number
 from faithscope.monitor.look import Look
+from faithscope.monitor.moments import to_date
+from faithscope.monitor.sequential import mean_share
+from faithscope.report.document import Block, Chart, Document, Facts, Group, Key, Section, aside
+from faithscope.report.offline_page import page_of
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Card, Cell, Sentence, Table
-from faithscope.sinks.json_values import for_json
+from faithscope.sinks.card import Card, Cell, Sentence, Table, for_json
 from faithscope.visible import visible
 
 RECENT = 14  # days that are listed
+_MARKS = (
+    ("dotted", "pairs of one day that agree"),
+    ("banded", "limits of all rows so far, valid on all days together"),
+    ("promised", "what was promised, if anything was"),
+    ("reference", "reference period, if there is one"),
+    ("alarming", "alarm"),
+    ("since", "limits since the change"),
+)
+_POINT = ("day", "value", "low", "high")
+_READING = {
+    "consistency": "The probability that two rows with the same explanation get the same prediction. Rows are paired "
+    "at random with rows of the same explanation, whatever their predictions.",
+    "limits, all looks": "As long as nothing changes, consistency lies within the band on all days together with the "
+    "stated probability. Look as often as you like. Rows that wait for a partner widen it.",
+    "alarm": "A mean left the range of its reference, or is below what was promised. While nothing changes, the "
+    "probability that there is ever an alarm, on any day, for any group, is at most one minus the confidence.",
+    "beside the reference": "Does a row get the prediction that rows of the reference with its explanation got? Rows "
+    "since the reference, and rows of the reference itself that are no closers, against the same closers.",
+    "what changed": "The state holds no explanations. An audit of later rows against earlier ones tells where they "
+    "agree less: faithscope audit later.parquet --against earlier.parquet.",
+}
 
 
 def told_lines(look: Look) -> list[str]:
     """Limits, then the single look, groups, alarms and notes, a line each."""
+    return [*_sentences(look), *map(visible, look.notes)]
+
+
+def _sentences(look: Look) -> list[str]:
     limits, once = look.limits, look.once
     if once is None:
         return ["no rows were added yet"]
@@ -27,7 +60,7 @@ def told_lines(look: Look) -> list[str]:
     groups += [f"{look.names[name]}: {limits[name]}" for name in look.groups]
     beside = ["beside the reference, at all looks and for all groups together:"] * bool(look.beside)
     beside += [f"{look.names[name]}: {told}" for name, told in look.beside.items()]
-    return [str(limits[None]), single, *groups, *beside, *_alarms(look), *map(visible, look.notes)]
+    return [str(limits[None]), single, *groups, *beside, *_alarms(look)]
 
 
 def _alarms(look: Look) -> list[str]:
@@ -40,22 +73,17 @@ def _alarms(look: Look) -> list[str]:
 
 def told_dict(look: Look) -> dict[str, Any]:
     """All numbers, ready for JSON."""
-    names = {name: for_json(name) for name in look.codes}
-    if len(set(map(json.dumps, names.values()))) < len(names):  # a date, and the same as text
-        names = {**look.names, None: None}
     days = []
     for line in look.days():
-        group = names[line.pop("group")]
+        group = line.pop("group")
         told = {} if group is None else {"in": group}
         days.append({name: for_json(value) for name, value in (told | line).items() if value is not None})
-    beside = [{"group": names[name], **told.to_dict()} for name, told in look.beside.items()]
+    beside = [{"group": for_json(name), **told.to_dict()} for name, told in look.beside.items()]
     return {
         "limits": look.limits[None].to_dict(),
         "single_look": None if look.once is None else look.once.to_dict(),
-        "groups": [{"group": names[name], **look.limits[name].to_dict()} for name in look.groups],
-        "alarms": [
-            {"group": names[name], **for_json(vars(alarm))} for name, told in look.alarms.items() for alarm in told
-        ],
+        "groups": [{"group": for_json(name), **look.limits[name].to_dict()} for name in look.groups],
+        "alarms": [for_json({"group": name, **vars(alarm)}) for name, told in look.alarms.items() for alarm in told],
         **({"beside": beside} if beside else {}),
         "days": days,
         "notes": list(look.notes),
@@ -63,89 +91,83 @@ def told_dict(look: Look) -> dict[str, Any]:
 
 
 def told_card(look: Look) -> Card:
-    """Limits and alarms in sentences, groups and the last days in tables."""
-    title, limits = f"{look.measure} over time", str(look.limits[None])
-    if not look.limits[None].n:
-        return Card(title, (Sentence("No rows were added yet."),), (days_table(look),))
-    tables = (groups_table(look), beside_table(look), days_table(look))
-    sentences = (f"{limits[0].upper()}{limits[1:]}.", *_alarms(look))
-    return Card(title, tuple(map(Sentence, sentences)), tuple(table for table in tables if table.rows), look.notes)
-
-
-def groups_table(look: Look) -> Table:
-    """Limits and alarms of groups."""
-    rows = []
-    for name in look.groups:
-        limits, alarms = look.limits[name], look.alarms.get(name, ())
-        told = "; ".join(dict.fromkeys(f"{alarm.direction} since {alarm.since}" for alarm in alarms)) or "none"
-        numbers = (Cell(f"{limits.n:,}", limits.n), Cell(f"{limits.pairs:,}", limits.pairs))
-        rows.append((look.names[name], told, *numbers, *_ends(limits.low, limits.high), limits.verdict))
-    caption = "Limits of groups, valid at all looks and for all groups together."
-    return Table(("group", "alarm", "rows", "pairs", "low", "high", "verdict"), tuple(rows), 2, caption=caption)
-
-
-def beside_table(look: Look) -> Table:
-    """Rows since the reference beside those of the reference."""
-    rows = tuple(
-        (
-            look.names[name],
-            Cell(f"{told.checked:,} of {told.n:,}", told.checked),
-            number(told.value),
-            *_ends(told.low, told.high),
-            number(told.before),
-        )
-        for name, told in look.beside.items()
-    )
-    columns = ("group", "rows checked", "since", "low", "high", "in the reference")
-    caption = "Agreement with rows of the reference; limits valid at all looks and for all groups together."
-    return Table(columns, rows, caption=caption)
-
-
-def days_table(look: Look) -> Table:
-    """The last days, each by its own rows."""
+    """Limits and alarms in sentences, and the last days, each by its own rows, in a table."""
     rows = tuple(
         (
             str(day["day"]),
             f"{day['n']:,}",
             number(day["value"]),
-            *_ends(day["low"], day["high"]),
+            Cell(down(day["low"]), day["low"]),
+            Cell(up(day["high"]), day["high"]),
             f"{day['unverifiable']:.1%}",
         )
         for day in look.days(grouped=False)[: -RECENT - 1 : -1]
     )
     caption = f"The last {RECENT} days, each by its own rows, and as if it were the only look."
-    return Table(("day", "rows", look.measure, "low", "high", "unverifiable"), rows, caption=caption)
+    table = Table(("day", "rows", "consistency", "low", "high", "unverifiable"), rows, caption=caption)
+    return Card("consistency over time", tuple(map(Sentence, _sentences(look))), (table,), look.notes)
 
 
-def _ends(low: float, high: float) -> tuple[Cell, Cell]:
-    return Cell(down(low), low), Cell(up(high), high)
+def page(look: Look) -> str:
+    """A page that needs nothing else: a line over time with its band, alarms, and groups."""
+    days, alarms, card = look.draws[None].days, _alarms(look), told_card(look)
+    charts = [Group([_chart(look, name, 190)], title=look.names[name]) for name in look.groups]
+    told: dict[str, list[Block]] = {
+        "Over time": [Key(_MARKS), _chart(look, None, 300), Group(card.tables, fold="The last days as a table")],
+        "Limits": [*card.sentences, Group(charts, "pair")],
+        "How to read this": [Facts(tuple(_READING.items()), "glossary"), *map(aside, look.notes)],
+    }
+    span = f" from {to_date(days[0])} to {to_date(days[-1])}" if len(days) else ""
+    return page_of(
+        Document(
+            "faithscope monitor",
+            "Consistency, watched",
+            " ".join(f"{alarm}." for alarm in alarms[:3]) or "No alarm.",
+            f"{look.limits[None].n:,} rows{span}.",
+            datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+            [Section(name.split()[0].lower(), name, name, blocks) for name, blocks in told.items()],
+            foot=[f"faithscope {version('faithscope')}"],
+            alarmed=bool(look.alarms),
+        )
+    )
 
 
-_HELP = {
-    "low": "Lower limit of {measure}, valid at all looks together.",
-    "high": "Upper limit of {measure}, valid at all looks together.",
-    "rows": "Rows that count: all that were added, or one per cluster.",
-    "pairs": "Pairs of an opener and a row that its explanation covers.",
-    "waiting": "Rows that wait for a partner.",
-    "alarms": "Alarms, false with the stated probability over all looks ever.",
-    "unverifiable": "Share of rows whose explanation covers no other row.",
-    "beside": "Agreement of rows since the reference with its rows.",
-    "beside_low": "Lower limit of it, valid at all looks together.",
-    "beside_high": "Upper limit of it, valid at all looks together.",
-    "beside_reference": "Agreement of the reference's own rows with its rows.",
-    "last_day": "The latest day with rows, in seconds since 1970.",
-}
+def reference_end(look: Look) -> str | None:
+    """The last day of the reference; None without one."""
+    return None if look.reference is None or look.origin is None else str(to_date(look.origin + look.reference - 1))
+
+
+def _chart(look: Look, name: Any, height: int) -> Chart:
+    """All rows, or a group, over time: the agreement of each day's pairs, and what is known as of that day."""
+    draws, told = look.draws[name], look.alarms.get(name, ())
+    days = [str(to_date(day)) for day in draws.days]
+    value = [mean_share(np.minimum(*each)) for each in zip(draws.least, draws.most, strict=True)]  # of pairs alone
+    low, high = (end.tolist() for end in draws.limits((1 - look.confidence) * look.shares[name]))
+    points = [dict(zip(_POINT, point, strict=True)) for point in zip(days, value, low, high, strict=True)]
+    alarms = [
+        {"day": str(each.day), "text": each.direction, "since": str(each.since), "low": each.low, "high": each.high}
+        for each in told
+        if "beside" not in each.direction  # of another measure
+    ]
+    spec = over_time(points, alarms, look.at_least, reference_end(look), height)
+    known = "; ".join(dict.fromkeys(f"{alarm.direction} known on {alarm.day}" for alarm in told)) or "no alarm"
+    spoken = f"{visible(look.names[name])}: no days yet."
+    if points:
+        spoken = (
+            f"{visible(look.names[name])} from {days[0]} to {days[-1]}: consistency between {down(low[-1])} and "
+            f"{up(high[-1])} as of the last day; {known}."
+        )
+    return Chart(spec, spoken, spoken if name is None else "")
+
+
 _LIMITS = {"low": "low", "high": "high", "rows": "n", "pairs": "pairs", "waiting": "waiting"}
-_BESIDE = {"beside": "value", "beside_low": "low", "beside_high": "high", "beside_reference": "before"}
 
 
 def prometheus(look: Look) -> str:
     """Limits, rows and alarms of all rows and of every group, in the text format that Prometheus reads."""
     days = look.pairs["day"]
     values: dict[str, dict[Any, Any]] = {
-        name: {group: getattr(each, field) for group, each in told.items()}
-        for told, fields in ((look.limits, _LIMITS), (look.beside, _BESIDE))
-        for name, field in fields.items()
+        name: {group: getattr(each, field) for group, each in look.limits.items()} for name, field in _LIMITS.items()
     }
     values |= {
         "alarms": {group: len(look.alarms.get(group, ())) for group in look.limits},
@@ -154,10 +176,9 @@ def prometheus(look: Look) -> str:
     }
     lines: list[str] = []
     for name, each in values.items():
-        if each:
-            full = f"faithscope_monitor_{name}"
-            lines += [f"# HELP {full} {_HELP[name].format(measure=look.measure)}", f"# TYPE {full} gauge"]
-            lines += [f"{full}{_label(look, group)} {value:.17g}" for group, value in each.items() if value is not None]
+        full = f"faithscope_monitor_{name}"
+        lines += [f"# TYPE {full} gauge"]
+        lines += [f"{full}{_label(look, group)} {value:.17g}" for group, value in each.items() if value is not None]
     return "\n".join(lines) + "\n"
 
 

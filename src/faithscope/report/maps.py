@@ -1,6 +1,5 @@
 """Maps: explanations of images and series, and images themselves, as small drawings in the colors of the page."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,31 +23,31 @@ def map_of(explanations: Explanations, row: int) -> Floats | None:
         return None
     if len(explanations.shape) > 2 and explanations.names is not None:  # regions of volumes: no axis is channels
         return None
-    return _cells(explanations.values[row : row + 1], explanations.shape)
+    return _cells(explanations.values[row].reshape(explanations.shape))
 
 
 def picture_of(X: Any, row: int) -> Floats | None:
     """The picture of one row, its lowest cell 0, if rows are images; None if they are not."""
-    shape = tuple(getattr(X, "shape", ()))
-    if len(shape) < 3 or is_frame(X):
+    if len(getattr(X, "shape", ())) < 3 or is_frame(X):
         return None
-    values = to_host(X[row : row + 1]) if is_tensor(X) else np.asarray(X[row : row + 1])
-    cells = _cells(values.reshape(1, -1), shape[1:]) if values.dtype.kind in "biuf" else None
+    values = np.asarray(to_host(X[row]) if is_tensor(X) else X[row])
+    cells = _cells(values) if values.dtype.kind in "biuf" else None
     return None if cells is None else cells - cells.min()
 
 
-def _cells(values: Array, shape: tuple[int, ...]) -> Floats | None:
-    """Rows of a few numbers, of the map of one row; None if its axes cannot be told or a number is not finite."""
+def _cells(values: Array) -> Floats | None:
+    """Rows of a few numbers, of one map; None if its axes cannot be told or a number is not finite."""
     try:
-        grid = Grid.over(shape, (2, 2)) if len(shape) > 2 else Grid(shape, shape, None)
+        channel = Grid.over(values.shape, (2, 2)).channel if values.ndim > 2 else None
     except BadInput:  # it is not clear which axis is channels
         return None
-    most = _LENGTH if len(shape) == 1 else _SIDE
-    cuts = [1 if axis == grid.channel else min(length, most) for axis, length in enumerate(grid.shape)]
-    wide = [cut for axis, cut in enumerate(cuts) if axis != grid.channel][-1]
     with np.errstate(over="ignore"):
-        lines = replace(grid, regions=tuple(cuts)).sums(values).reshape(-1, wide)
-    return lines.astype(np.float64) if np.isfinite(lines).all() else None
+        cells = np.atleast_2d(values if channel is None else values.sum(axis=channel)).astype(np.float64)
+        most = _LENGTH if len(cells) == 1 else _SIDE
+        for axis, length in enumerate(cells.shape):
+            begins = np.linspace(0, length, min(length, most), endpoint=False).astype(int)
+            cells = np.add.reduceat(cells, begins, axis)
+    return cells if np.isfinite(cells).all() else None
 
 
 def draw(cells: Floats, told: str, signed: bool = True) -> Any:

@@ -8,6 +8,7 @@ from faithscope.agreements import Agreement
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.telling import WANTED, Listed
 from faithscope.sinks.card import Card
+from faithscope.sinks.shareable import fragment
 
 if TYPE_CHECKING:
     from faithscope.measures.comparing.differences import Difference
@@ -31,6 +32,9 @@ class Reported(Listed):
 
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
         return [(name, estimate) for name, each in self._explainers().items() for estimate in each._estimates()]
+
+    def _repr_html_(self) -> str:
+        return fragment(Card("", (), tuple(self._tables()), tuple(self._told_notes())))
 
     def _card(self) -> Card:
         from faithscope.report.summary import summarize
@@ -104,11 +108,6 @@ class OfOneExplainer(Reported):
         raise NotImplementedError
 
     @property
-    def _clusters(self) -> str:
-        """The name of what says which rows belong together; empty if rows are independent or it has none."""
-        return ""
-
-    @property
     def _made(self) -> Mapping[str, str]:
         """What else is known of how the explanations came about, by its heading in a report."""
         return {}
@@ -119,7 +118,7 @@ class OfOneExplainer(Reported):
         return ()
 
     def _row_pairs(self, measure: str, k: int) -> Sequence[Mapping[str, Any]]:
-        """Up to k pairs of rows that lower the measure."""
+        """Up to k pairs of rows that lower the measure: ``row_a`` and ``row_b`` are positions in `X`."""
         raise NotImplementedError
 
     def _plan(self, measure: str) -> "Plan":
@@ -149,6 +148,3 @@ class OfOneExplainer(Reported):
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         return [(estimate.measure, estimate.line) for estimate in self._estimates()]
-
-    def _repr_html_(self) -> str:
-        return "".join(estimate._repr_html_() for estimate in self._estimates())

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from faithscope.inputs.array_types import Ints
 from faithscope.measures.comparing.differences import MANY, Difference, together
 from faithscope.measures.comparing.populations import (
     AMONG,
@@ -20,36 +17,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.report.wording import wording
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-_MOST_NAMED = 12  # groups that a sentence names
-_NAMES_OF_WRONGLY_COVERED = {
-    "row": "row_a",
-    "wrong_row": "row_b",
-    "index": "index_a",
-    "wrong_index": "index_b",
-    "prediction": "prediction_a",
-    "wrong_prediction": "prediction_b",
-}
-
-
-def row_pairs(table: "pd.DataFrame", positions: Ints | None = None) -> list[dict[str, Any]]:
-    """The lines of `Evaluation.counterexamples`, or those of `wrongly_covered` under the same names.
-
-    Each has ``a`` and ``b`` too: where its rows stand in the `X` of the result.
-
-    Parameters
-    ----------
-    table : frame
-    positions : array, (n,), optional
-        Where each row of the result stands among those that were handed over, ascending; by default at its own place.
-    """
-    names = [_NAMES_OF_WRONGLY_COVERED.get(str(name), str(name)) for name in table]
-    pairs: list[dict[str, Any]] = table.set_axis(names, axis=1).to_dict("records")
-    for pair in pairs:
-        rows = [pair["row_a"], pair["row_b"]]
-        pair["a"], pair["b"] = rows if positions is None else np.searchsorted(positions, rows).tolist()
-    return pairs
+    pass
 
 
 @dataclass(frozen=True)
@@ -150,6 +118,5 @@ class Breakdown:
         """Which groups are shown to be lower than the rest, in a sentence; empty if that was not asked."""
         if self.below is None:
             return ""
-        named = ", ".join(map(wording, self.below[:_MOST_NAMED]))
-        more = f" and {len(self.below) - _MOST_NAMED} more" if len(self.below) > _MOST_NAMED else ""
-        return f"Lower than the rest: {named}{more}." if self.below else "None is shown to be lower than the rest."
+        named = wording(", ".join(self.below))
+        return f"Lower than the rest: {named}." if self.below else "None is shown to be lower than the rest."

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from faithscope.errors import WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.measures.comparing.differences import MANY, together
-from faithscope.measures.planning.plan import FARTHEST, Plan
+from faithscope.measures.planning.plan import Plan
 from faithscope.measures.slices import Slices
 from faithscope.measures.telling import READING_ORDER, judge
 from faithscope.report.explainer import Explainer, Missing, Summary, attempt, shown_notes
@@ -91,11 +91,12 @@ def _explainer(name: str, result: OfOneExplainer, wanted: float, examples: int, 
             missing.append(Missing(ROWS.anchor, measure, reason, ROWS.subject))
         else:
             plans[measure] = plan
+    needed = {measure: f"; {plan.reason}" for measure, plan in plans.items() if plan.unverifiable > plan.wanted}
     told = Explainer(
         wording(name),
         result,
         tuple(estimates),
-        judge(estimates, {measure: _needed(plan) for measure, plan in plans.items()}, wanted),
+        judge(estimates, needed, wanted),
         plans,
         tuple(result._breakdowns()),
         shown_notes(result._remarks),
@@ -112,17 +113,3 @@ def _rank(explainer: Explainer) -> tuple[bool, int, float]:
     """The place of an explainer in a report: by verdict, ties by the lower limit of its weakest measure."""
     low = min(estimate.low for estimate in explainer.measures)
     return explainer.baseline, READING_ORDER.index(explainer.verdict.level), -low
-
-
-def _needed(plan: Plan) -> str:
-    """What more rows would do, in words that end a sentence."""
-    if not plan.forecastable or plan.unverifiable <= plan.wanted:
-        return ""
-    low, high = plan.rows_needed_low, plan.rows_needed_high
-    if low is None:
-        return f"; even {FARTHEST * plan.n:,} rows would leave more than {plan.wanted:.0%} unverifiable"
-    between = f"at least {low:,}" if high is None else f"{low:,} to {high:,}"
-    if high is None and low <= plan.n + 1 and plan.rows_needed is None:
-        return f"; how many more rows would leave only {plan.wanted:.0%} unverifiable cannot be told from these"
-    rows = between if plan.rows_needed is None else f"about {plan.rows_needed:,} ({between})"
-    return f"; it takes {rows} rows to leave only {plan.wanted:.0%} unverifiable"

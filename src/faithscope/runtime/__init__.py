@@ -1,3 +1,3 @@
 """What the package runs on: files, memory, progress, and fingerprints of code."""
 
-import faithscope.runtime.forks  # noqa: F401
+import faithscope.runtime.threads  # noqa: F401

@@ -1,19 +1,23 @@
-"""A digest of all that a model, an explainer or rows are made of: equal for equal things in any process."""
+"""A digest of all that a model, an explainer or rows are made of: equal for equal things in any process.
+
+Of code that is installed, Python's and ours, one digest stands for all, `environment`. The user's own has no version:
+its content counts, wherever a fingerprint reaches it.
+"""
 
 import builtins
 import dis
 import hashlib
-import importlib
 import os
+import platform
 import random
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from copyreg import dispatch_table
-from functools import cached_property, lru_cache, partial, partialmethod
+from functools import cache, cached_property, lru_cache, partial, partialmethod
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, RLock
 from typing import Any
@@ -22,7 +26,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from faithscope.errors import WrongType
-from faithscope.runtime.origins import is_own
 
 _PLAIN = {type(None), bool, int, float, complex, str, bytes}  # whose ``repr`` says everything
 _C_CODE = (types.BuiltinFunctionType, types.MethodWrapperType)
@@ -34,6 +37,8 @@ _ASIDE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_
 _ASIDE |= {"_abc_impl", "__annotations_cache__"}
 _HIDING = {"__import__", "__subclasses__", "import_module", "module_from_spec", "resolve_name"}  # which code is run
 _BY_TEXT = {"eval", "exec", "globals"}
+_OURS = "faithscope"
+_INSTALLED = {"site-packages", "dist-packages"}
 
 
 def fingerprint(*things: Any) -> str:
@@ -41,7 +46,7 @@ def fingerprint(*things: Any) -> str:
 
     Arrays and tables count by their contents; objects by their class and state; the user's own classes and functions by
     their code, and by whatever that reaches: bases, attributes, defaults, closures, globals, modules; what is installed
-    by its name (`origins.environment` stands for its code), with what the user put into it. Nothing is pickled, and no
+    by its name (`environment` stands for its code), with what the user put into it. Nothing is pickled, and no
     cache of an object (a ``cached_property``, an ``lru_cache``) counts. A method ``__fingerprint__`` returns what
     stands for an object's state, beside its class. Files, databases and services that code reads cannot be seen.
 
@@ -230,26 +235,30 @@ def _contents(cell: types.CellType) -> Any:
 
 
 def _reached(function: types.FunctionType) -> Iterator[Any]:
-    """What the names in a function's code stand for: globals, what it imports, attributes of installed modules.
+    """What the names in a function's code stand for: globals, and attributes of installed modules.
 
-    All names are looked up in all modules, whichever they are attributes of. A module of the user's own counts whole.
+    All names are looked up in all modules, whichever they are attributes of. A module of the user's own counts whole;
+    which one an import inside a function will bring is not known.
     """
-    names, read, known = set[str](), set[str](), function.__globals__
-    imported: list[Any] = []
+    names, read, known, modules = set[str](), set[str](), function.__globals__, [builtins]
     for code in _codes(function.__code__):
         names.update(code.co_names)
         steps = [step for step in dis.get_instructions(code) if step.opname not in ("EXTENDED_ARG", "CACHE")]
         for place, step in enumerate(steps):
             if step.opname == "IMPORT_NAME":
-                imported += _imported(step.argval, steps[place - 1].argval, steps[place - 2].argval, known)
+                if steps[place - 2].argval or is_own(step.argval):
+                    raise WrongType(
+                        f"{function.__qualname__} imports a module inside: import it at the top of the file."
+                    )
+                modules += [sys.modules[step.argval]] if step.argval in sys.modules else []
             elif step.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME")):
                 read.add(step.argval)
     looked_up = {name: known[name] for name in sorted(names & known.keys())}
-    modules = [builtins, *(value for value in [*looked_up.values(), *imported] if isinstance(value, types.ModuleType))]
+    modules += [value for value in looked_up.values() if isinstance(value, types.ModuleType)]
     hiding = names & _HIDING | (read & _BY_TEXT) | (names & {"modules"} if sys in modules else set())
     if hiding:
         raise WrongType(f"{function.__qualname__} uses {min(hiding)}, and what it reaches by that cannot be followed.")
-    yield from (looked_up, imported)
+    yield looked_up
     for module in modules:  # grows
         for name in sorted(names & vars(module).keys()) if not is_own(module.__name__) else ():
             value = vars(module)[name]
@@ -264,21 +273,6 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
-
-
-def _imported(name: str, wanted: tuple[str, ...] | None, level: int, known: dict[str, Any]) -> list[Any]:
-    """What an import statement inside a function brings; a module of the user's own is imported."""
-    if not level and not is_own(name):
-        return [sys.modules[name]] if name in sys.modules else []
-    try:
-        module = importlib.import_module("." * level + name, known.get("__package__"))
-    except (ImportError, TypeError):  # such as relative to no package
-        return []
-    for part in wanted or ():
-        if not hasattr(module, part):
-            with suppress(ImportError):
-                importlib.import_module(f"{module.__name__}.{part}")  # a module, which becomes an attribute
-    return [getattr(module, part, None) for part in wanted] if wanted else [module]
 
 
 def _content(thing: Any) -> list[Any]:
@@ -307,3 +301,41 @@ def _content(thing: Any) -> list[Any]:
     cached = {k for base in type(thing).__mro__ for k, v in vars(base).items() if isinstance(v, cached_property)}
     states = [{k: v for k, v in part.items() if k not in cached} if isinstance(part, dict) else part for part in states]
     return [constructor, arguments, *states, *(None if items is None else list(items) for items in (listed, mapped))]
+
+
+@cache
+def environment() -> str:
+    """A digest of all code that is not the user's own: Python's version, what is installed, and our source files.
+
+    Of what is installed, the lists of files with their hashes count: code may change while its version stays.
+    """
+    digest = hashlib.blake2b(f"{platform.python_implementation()} {sys.version}".encode(), digest_size=16)
+    ours = Path(__file__).parents[1]
+    sources = {path.relative_to(ours).as_posix(): path for path in ours.rglob("*.py")}
+    installed = {path.name: path / "RECORD" for folder in sys.path for path in Path(folder).glob("*-info")}
+    for name, path in [*sorted(sources.items()), *sorted(installed.items())]:
+        content = path.read_bytes() if path.is_file() else b""
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def is_own(name: str) -> bool:
+    """Whether a module, loaded or not, is the user's own: neither Python's, nor installed, nor ours."""
+    top = name.partition(".")[0]
+    if name == "__main__" or top == _OURS:
+        return top != _OURS
+    module = sys.modules.get(name) or sys.modules.get(top)
+    try:
+        spec = getattr(module, "__spec__", None) or find_spec(top)
+    except (ImportError, ValueError):
+        spec = None
+    files = [getattr(module, "__file__", None), getattr(spec, "origin", None)]
+    folders = getattr(spec, "submodule_search_locations", None) or ()  # of a package without a file of its own
+    return not any(map(_is_installed_file, [*filter(None, files), *folders][:1]))
+
+
+@cache
+def _is_installed_file(file: str) -> bool:
+    path = Path(file)
+    python = file in ("built-in", "frozen") or Path(os.__file__).parent in path.parents
+    return python or not _INSTALLED.isdisjoint(path.parts)

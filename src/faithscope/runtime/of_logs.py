@@ -7,7 +7,6 @@ from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from faithscope.errors import WrongType
 from faithscope.runtime.memory import in_memory
-from faithscope.runtime.renamed import read_old
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,11 +20,10 @@ class AnswersVerbs(Protocol):
         """What the verb, a function of memory, says of these rows with these options."""
 
 
-def takes_log(instead: str, **old: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A verb whose first argument may be a log, which then answers with the other arguments as options.
 
-    It says what to do `instead` if memory runs out, as `in_memory` does, and reads options under `old` names, as
-    `renamed` does.
+    It says what to do `instead` if memory runs out, as `in_memory` does.
     """
 
     def decorate(verb: Callable[P, R]) -> Callable[P, R]:
@@ -34,7 +32,6 @@ def takes_log(instead: str, **old: str) -> Callable[[Callable[P, R]], Callable[P
 
         @wraps(verb)
         def either(*args: P.args, **kwargs: P.kwargs) -> R:
-            read_old(old, kwargs)
             if args and isinstance(args[0], AnswersVerbs):
                 options = known.bind(*args, **kwargs).arguments
                 options.pop(next(iter(known.parameters)))

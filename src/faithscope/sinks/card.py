@@ -1,7 +1,18 @@
-"""A card: what is shown of a result where there is room for a few lines and tables."""
+"""A card: what is shown of a result where there is room for a few lines and tables; its lines, its JSON values."""
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any, Self
+
+import numpy as np
+
+from faithscope.explanations.base import readable
+from faithscope.visible import visible
+
+WIDTH = 100
+_INDENT = "  "
 
 
 class Cell(str):
@@ -86,3 +97,86 @@ class Card:
     sentences: tuple[Sentence, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def in_lines(line: str, notes: Iterable[str] = ()) -> str:
+    """A line broken after semicolons where it is too wide, and below it the notes.
+
+    Examples
+    --------
+    >>> print(in_lines("consistency 0.5; n=4", ["a few rows decide this interval"]))
+    consistency 0.5; n=4
+      note: a few rows decide this interval
+    """
+    return several_in_lines([("", line, tuple(notes))])
+
+
+def several_in_lines(lines: Sequence[tuple[str, str, Sequence[str]]]) -> str:
+    """Several results, each with its name and its notes: their lines first, then every note once, with whom it is on.
+
+    Examples
+    --------
+    >>> print(several_in_lines([("consistency", "consistency 0.5", ["few rows"]), ("necessity", "necessity 0.1", [])]))
+    consistency 0.5
+    necessity 0.1
+      note on consistency: few rows
+    """
+    on: dict[str, list[str]] = {}
+    for name, _, notes in lines:
+        for note in dict.fromkeys(notes):
+            on.setdefault(note, []).append(name)
+    told = [part for _, line, _ in lines for part in _broken(line)]
+    for note, names in on.items():
+        others = f" and {len(names) - 3:,} others" if len(names) > 3 else ""
+        word = "note" if len(names) == len(lines) else f"note on {', '.join(names[:3])}{others}"
+        told += _wrapped(f"{word}: {visible(note)}", _INDENT, 2 * _INDENT)
+    return "\n".join(told)
+
+
+def _broken(line: str) -> list[str]:
+    """The line, broken after semicolons, and between words if that is not enough; all but the first are indented."""
+    clauses = [f"{clause};" for clause in line.split("; ")]
+    clauses[-1] = clauses[-1][:-1]
+    if max(map(len, clauses)) > WIDTH - len(_INDENT):
+        return _wrapped(line, "", _INDENT)
+    lines = [clauses[0]]
+    for clause in clauses[1:]:
+        if len(lines[-1]) + len(clause) < WIDTH:
+            lines[-1] += f" {clause}"
+        else:
+            lines.append(_INDENT + clause)
+    return lines
+
+
+def _wrapped(text: str, first: str, later: str) -> list[str]:
+    if len(first) + len(text) <= WIDTH:
+        return [first + text]
+    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
+
+
+def for_json(value: Any) -> Any:
+    """A value as JSON has it: text, a finite number, true, false, null, or lists and objects of these.
+
+    What has a ``to_dict`` is what that returns; anything else is told as text.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> for_json((1, np.float64(0.5), datetime.date(2026, 3, 1))), for_json(float("inf"))
+    ([1, 0.5, '2026-03-01'], 'inf')
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [for_json(item) for item in value]
+    if isinstance(value, dict):
+        return {str(name): for_json(item) for name, item in value.items()}
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, str):
+        return str(value)  # a note is text
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return value.isoformat() if hasattr(value, "isoformat") else readable(value)

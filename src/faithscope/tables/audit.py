@@ -9,7 +9,6 @@ from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_whole, is_real
 from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
-from faithscope.runtime.renamed import renamed
 from faithscope.tables.engine.answers import dropped_note
 from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
@@ -23,7 +22,6 @@ __all__ = ["Audit", "audit"]
 
 
 @in_memory("audit a part of the log")
-@renamed(reference="against")
 def audit(
     table: Any,
     *,

@@ -186,7 +186,8 @@ class Log:
         source = self._source() if source is None else source
         with source.one_state():
             chosen = self.where is not None or self.since is not None
-            yield only_rows(source, self.where, self.since, self.time) if chosen else source
+            rows = only_rows(source, self.where, self.since, self.time) if chosen else source
+            yield rows.copied()
 
     def _source(self) -> LogSource:
         """The log as it is now; the rows of a query, which can be read once, as they were then."""

@@ -28,7 +28,6 @@ from faithscope.runtime.memory import need
 from faithscope.sample import Sample, repeated_note, weightless_note
 from faithscope.tables.counts import Cells, beside, counted, read_labels
 from faithscope.tables.engine.answers import (
-    column,
     dropped_note,
     fetch,
     numbers_of,
@@ -38,7 +37,7 @@ from faithscope.tables.engine.answers import (
     scan,
     shown,
 )
-from faithscope.tables.engine.engines import Table, literal
+from faithscope.tables.engine.engines import Table
 from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import SPELLED, AuditedLog, AuditOptions, CodeColumns, Keyed, KeyedRows, ReasonColumn
 from faithscope.tables.sources.source import LogSource, changed, refuse_change
@@ -149,13 +148,8 @@ class MeasuredLog:
 
     @contextmanager
     def asked(self) -> Iterator[None]:
-        """Questions inside are all about one state of the log, and about the state that was audited."""
-        source = self.log.source
-        with source.one_state():
-            if not source.still and not source.files:
-                now = read_labels(self.rows)
-                if self.labels != now:
-                    raise changed(f"{self.n:,} rows at first, {sum(now.values()):,} later, or other labels")
+        """Questions inside are all about the state of the log that was audited."""
+        with self.log.source.one_state():
             yield
 
     @property
@@ -290,8 +284,6 @@ class Parts:
 _FEW = 50_000  # rows that are all compared; of more, a sixteenth
 _FIRST = 3  # columns that are compared before all of them
 _FAIR = 64  # a part of fewer than one row in so many is not fair
-_SCATTER = 0.6180339887498949  # fractions of its multiples spread evenly
-_WHOLE = 2.0**53  # beyond it every double is a whole number
 
 
 def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, ...]:
@@ -306,23 +298,15 @@ def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, 
     log = log if log.keyed is None else log.keyed.before
     if estimate.clusters is not None or 1 - estimate.distinct / max(1, estimate.n) < NOTICED:
         return ()
-    source, schema, others = log.source.table, log.source.table.schema(), log.others
-    if not others or any(shown(name, schema[name]) is None for name in others):
+    rows, others = log.source.table, log.others
+    if not others or any(shown(rows[name]) is None for name in others):
         return ()
-    values = []
-    for name in (*others, *dict.fromkeys(log.used)):
-        kind, how = schema[name], shown(name, schema[name])
-        if how is not None:
-            values.append(source[name] if kind.is_string() or kind.is_temporal() else column(source, how))
+    values = [rows[name] for name in (*others, *dict.fromkeys(log.used))]
     values.sort(key=lambda value: not value.type().is_floating())  # those first that seldom repeat
-    table = source.select(**{f"c{j}": value for j, value in enumerate(values)})
-    first, part = table.columns[:_FIRST], table
-    numbers = [table[name].cast("float64") for name in first if table[name].type().is_numeric()]
-    # Neither NaN nor infinite ones, nor those of which the floor, an integer in Ibis, would hold too little.
-    numbers = [ibis.ifelse(number.abs() < literal(_WHOLE), number, literal(0.0)) for number in numbers]
-    if estimate.n > _FEW and numbers:  # equal rows are all among the sixteenth, or none is
-        place = sum(number * ((j + 1) * _SCATTER) for j, number in enumerate(numbers))
-        some = table.filter(place - place.floor() < 1 / 16)
+    table = rows.select(**{f"c{j}": value for j, value in enumerate(values)})
+    part, first = table, table.columns[:_FIRST]
+    if estimate.n > _FEW:  # equal rows are all among the sixteenth, or none is
+        some = table.filter(ibis.struct({name: table[name] for name in first}).hash() % 16 == 0)
         part = some if _FAIR * row_count(some) > estimate.n else table  # else they have few different values
     if _occurrences(part, first)[1] < NOTICED:
         return ()

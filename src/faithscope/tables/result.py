@@ -1,9 +1,8 @@
 """Audit: how faithful the explanations of a log are, and every question one can ask about it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.discretizers.reasons.words import label_phrases
@@ -17,7 +16,7 @@ from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import TogetherRows, per_explanation
 from faithscope.measures.slices import Slice, Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
-from faithscope.sinks.lines import in_lines
+from faithscope.sinks.card import in_lines
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference
 from faithscope.tables.scopes import encoding, read_rows, scoped_by
@@ -224,9 +223,8 @@ class Audit(OfOneExplainer):
         """How the measures differ from those of another log, in sentences, and the notes."""
         return (*(() if self.reference is None else self.reference.lines()), *self.notes)
 
-    def _repr_html_(self) -> str:
-        notes = (f"<p>{escape(visible(note))}</p>" for note in self._remarks)
-        return "".join([super()._repr_html_(), *notes])
+    def _told_notes(self) -> "Iterable[str]":
+        return (*super()._told_notes(), *self._remarks)
 
     def _breakdowns(self) -> "list[Breakdown]":
         from faithscope.report.result import Breakdown
@@ -256,12 +254,6 @@ class Audit(OfOneExplainer):
             told.append(Breakdown("log", logs, compared="" if beside is None else AMONG))
         return told
 
-    @property
-    def _clusters(self) -> str:
-        return " and ".join(self._measured.log.clusters)
-
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
-        """Up to k pairs of rows that lower consistency; none for sufficiency."""
-        from faithscope.report.result import row_pairs
-
-        return row_pairs(self._counterexamples(k)) if measure == "consistency" else []
+        """The same; none for sufficiency."""
+        return self._counterexamples(k).to_dict("records") if measure == "consistency" else []

@@ -28,7 +28,6 @@ from faithscope.relations import Alike
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample, number_labels
 from faithscope.tables.engine.answers import (
-    Column,
     as_array,
     fetch,
     in_fixed_order,
@@ -36,7 +35,6 @@ from faithscope.tables.engine.answers import (
     row_count,
     shown,
 )
-from faithscope.tables.engine.engines import engine_of
 from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows, NumberColumns, PairColumns, RuleColumn, SetColumn
 from faithscope.tables.log.writing import DOCUMENT
@@ -241,24 +239,26 @@ def read_rows(
     answered : callable, optional
         Fetches some of the rows, to be shown, with whatever names them; by default all of them are fetched.
     """
-    source, schema = log.source, log.source.table.schema()
+    source = log.source
     words = isinstance(log.kind, SetColumn) and log.kind.words
-    held: dict[str, Column] = dict(inputs or {})
-    ids: dict[str, Column] = {}
+    held, ids, texts = dict(inputs or {}), dict[str, str](), set[str]()
     features = {column: feature for feature, column in (source.settings or {}).get("inputs", {}).items()}
     measured = () if answered is not None else (*log.inputs, *log.clusters, *log.weights)
     for name in (name for name in log.others if inputs is None and name not in measured):
-        kind = schema[name]
+        kind = source.table[name].type()
         plain = kind.is_string() or kind.is_temporal() or kind.is_numeric() or (words and name == DOCUMENT)
-        if plain and answered is None:
-            (ids if name in log.ids else held)[features.get(name, name)] = name
-        elif how := shown(name, kind, nan_decimals=engine_of(source.table).nan_decimals):
-            (ids if name in log.ids else held)[features.get(name, name)] = how
+        if answered is not None or not plain:
+            if shown(source.table[name]) is None:
+                continue
+            texts.add(name)
+        (ids if name in log.ids else held)[features.get(name, name)] = name
     used = {f"g{j}": name for j, name in enumerate(by)}
     beside = [
-        {f"{letter}{j}": how for j, how in enumerate(names.values())} for letter, names in (("x", held), ("i", ids))
+        {f"{letter}{j}": name for j, name in enumerate(names.values())} for letter, names in (("x", held), ("i", ids))
     ]
     rows = log.rows(used, beside[0] | beside[1])
+    told = {short: shown(rows.table[short]) for short, name in (beside[0] | beside[1]).items() if name in texts}
+    rows = replace(rows, table=rows.table.mutate(**told)) if told else rows
     if answered is None:
         many = row_count(rows.table) if n is None else n
         need(_PER_CELL * many * (len(rows.table.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")

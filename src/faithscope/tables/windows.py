@@ -27,7 +27,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
 from faithscope.tables.engine.answers import fetch, is_missing, refuse_missing, refuse_nested, scan
-from faithscope.tables.engine.engines import DAY, Expression, engine_of, floor_to
+from faithscope.tables.engine.engines import DAY, Expression, floor_to, seconds
 from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.measured_log import MeasuredLog, Parts
 from faithscope.visible import visible
@@ -68,10 +68,10 @@ class Every:
         """The number of a moment's window, as an expression."""
         import ibis
 
-        since = engine_of(moment).seconds(moment)
+        since = seconds(moment)
         if not self.months:
             return floor_to(since - self._origin, self.seconds)
-        # By the date, which has no zone: an engine takes the month of a moment in the zone of its session.
+        # By the date, which has no zone: DuckDB takes the month of a moment in the zone of its session.
         date = ibis.date(1970, 1, 1) + floor_to(since, DAY).as_interval("D")
         return floor_to(date.year().cast("int64") * 12 + date.month().cast("int64") - 1, self.months)
 

@@ -21,22 +21,17 @@ from faithscope.testing.populations import (
     word_lists,
     zero_vectors,
 )
-from faithscope.testing.reasons import REASON_SYSTEMS, ReasonedRows, ReasonSystem, ReasonTruth
 
 __all__ = [
     "CASES",
     "NUMBER_CASES",
     "POPULATIONS",
-    "REASON_SYSTEMS",
     "SCOPED_CASES",
     "SCOPED_NUMBER_CASES",
     "Case",
     "Conformance",
     "FinitePopulation",
     "FittedLeaves",
-    "ReasonSystem",
-    "ReasonTruth",
-    "ReasonedRows",
     "Verdict",
     "check_consistency",
     "check_sufficiency",

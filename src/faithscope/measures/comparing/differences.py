@@ -12,8 +12,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.relations import Beside
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Cell, Table
-from faithscope.sinks.json_values import for_json
+from faithscope.sinks.card import Cell, Table, for_json
 from faithscope.visible import visible
 
 _MOST_PAIRS = 15  # above that, only those that differ are shown

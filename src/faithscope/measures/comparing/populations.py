@@ -34,8 +34,7 @@ from faithscope.measures.planning.forecast import rarefy
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
-from faithscope.sinks.json_values import for_json
+from faithscope.sinks.card import Table, for_json
 from faithscope.visible import visible
 
 if TYPE_CHECKING:

@@ -1,16 +1,15 @@
 """Where does it fail? Rows that contradict an explanation, side by side, with the features that differ."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from faithscope.inputs.array_types import Array, Floats
-from faithscope.inputs.arrays import frame_columns, is_frame
-from faithscope.inputs.rows import take_rows
-from faithscope.inputs.tensors import is_tensor, to_host
+from faithscope.inputs.array_types import Floats
+from faithscope.inputs.arrays import is_frame
+from faithscope.inputs.columns import Column, Rows
 from faithscope.measures.numbers.words import told_number
 from faithscope.report.document import Block, Group, Key, missing
 from faithscope.report.explainer import Explainer, Question
@@ -103,8 +102,8 @@ def _ask(asked: Explainer) -> list[Block]:
     return [*key, first, *([Group(more, fold=fold)] if more else [])]
 
 
-def _contradiction(X: Any, columns: "Columns", measure: str, pair: Mapping[str, Any]) -> Contradiction:
-    a, b, gap = pair["a"], pair["b"], pair.get("gap")
+def _contradiction(X: Any, columns: list[Column], measure: str, pair: Mapping[str, Any]) -> Contradiction:
+    a, b, gap = pair["row_a"], pair["row_b"], pair.get("gap")
     told = two_values(pair["prediction_a"], pair["prediction_b"])
     return Contradiction(
         measure,
@@ -121,37 +120,24 @@ def _contradiction(X: Any, columns: "Columns", measure: str, pair: Mapping[str, 
     )
 
 
-Columns = list[tuple[str, Array, float]]  # names, values, and the range of numbers, 0 of anything else
-
-
-def feature_columns(X: Any) -> Columns:
+def feature_columns(X: Any) -> list[Column]:
     """The columns of rows of any kind, or documents as one; none if they cannot be shown (sparse matrices, images)."""
     if X is None or hasattr(X, "tocsr") or (not is_frame(X) and len(getattr(X, "shape", ())) > 2):
         return []
-    if is_frame(X):
-        names, columns = frame_columns(X)
-    else:
-        array = to_host(X) if is_tensor(X) else X
-        if not isinstance(array, np.ndarray):
-            array = np.asarray(take_rows(X, np.arange(len(X))), object)
-        columns = list(array.reshape(len(array), -1).T)
-        names = ("text",) if len(columns) == 1 else tuple(f"x{j}" for j in range(len(columns)))
-    return list(zip(names, columns, map(_range, columns), strict=True))
+    rows = Rows(X, loose=True)
+    return rows.columns if rows.named or len(rows.names) > 1 else [replace(rows.column(0), name="text")]
 
 
-def _range(column: Array) -> float:
-    finite = column[np.isfinite(column)] if column.dtype.kind in "iuf" else column[:0]
-    return float(finite.max()) - float(finite.min()) if len(finite) else 0.0
-
-
-def side_by_side(columns: Columns, a: int, b: int) -> tuple[FeaturePair, ...]:
+def side_by_side(columns: list[Column], a: int, b: int) -> tuple[FeaturePair, ...]:
     """Every feature of two rows: those farthest apart first, equal ones last, in the order of the columns."""
     features = []
-    for name, column, spread in columns:
-        one, other = column[a], column[b]
+    for column in columns:
+        one, other = column.values[a], column.values[b]
+        finite = column.values[np.isfinite(column.values)] if column.values.dtype.kind in "iuf" else column.values[:0]
+        spread = float(finite.max()) - float(finite.min()) if len(finite) else 0.0
         gap = plain(abs(float(one) - float(other)) / spread) if spread > 0 else None
         shown = two_values(one, other, _DOCUMENT)
-        features.append(FeaturePair(wording(name), *shown, not same_value(one, other), gap))
+        features.append(FeaturePair(wording(column.name), *shown, not same_value(one, other), gap))
     return tuple(sorted(features, key=lambda pair: (not pair.differs, -(1.0 if pair.gap is None else pair.gap))))
 
 

@@ -1,6 +1,5 @@
 """What does it hide? Encoding, and how far explanations reach."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from faithscope.measures.telling import number, recall_sentence
@@ -12,9 +11,18 @@ from faithscope.sinks.card import Cell, Sentence, Table
 
 _MOST_LINES = 8  # of a table
 _ENCODING = (
-    "Explanations whose choice says more than they do: the rows given each and the other rows that it covers, {what}, "
-    "and the p-value, adjusted for the number of tests"
+    "Explanations whose choice says more than they do: the rows given each beside the other rows that it covers, and "
+    "the p-value, adjusted for the number of tests"
 )
+_COLUMNS = (
+    *("explanation", "label", "n", "given_share", "given_mean", "others", "covered_share", "covered_mean"),
+    "p_adjusted",
+)
+
+
+def _told(value: Any) -> Cell:
+    known = plain(value)
+    return Cell(f"{known:.3g}" if isinstance(known, float) else wording(known), known)
 
 
 def _ask(asked: Explainer) -> list[Block]:
@@ -30,28 +38,14 @@ def _ask(asked: Explainer) -> list[Block]:
         if encoding.encodes:
             asked.doubted.append(verdict.rstrip("."))
         if encoding.encodes and encoding.flagged:
-            lines = encoding.table(min(encoding.flagged, _MOST_LINES)).to_dict("records")
-            blocks += [_flagged(lines, asked.numbers)]
+            lines = encoding.table(min(encoding.flagged, _MOST_LINES))
+            columns = [name for name in _COLUMNS if name in lines]
+            rows = tuple(tuple(map(_told, line)) for line in lines[columns].itertuples(index=False))
+            blocks += [Table(tuple(columns), rows, 1 if asked.numbers else 2, _ENCODING)]
     if necessity is not None:
         interval = f"Necessity {number(necessity.verified)}, interval {down(necessity.low)} to {up(necessity.high)}."
         blocks += [Sentence(f"{recall_sentence(necessity)} {interval}")]
     return blocks
-
-
-def _flagged(lines: Sequence[Mapping[Any, Any]], numbers: bool) -> Table:
-    """The explanations whose choice says more than they do, strongest first."""
-    kind, what = ("mean", "their mean prediction") if numbers else ("share", "their share with this prediction")
-    words = ("explanation",) if numbers else ("explanation", "label")
-    names = ("n", f"given_{kind}", "others", f"covered_{kind}", "p_adjusted")
-    rows = tuple((*(wording(line[name]) for name in words), *(_told(line[name]) for name in names)) for line in lines)
-    columns = (*words, "given", kind, "others", kind, "p")
-    return Table(columns, rows, len(words), _ENCODING.format(what=what))
-
-
-def _told(value: Any) -> Cell:
-    known = plain(value)
-    shown = f"{known:,}" if isinstance(known, int) else "–" if known is None else f"{known:.3g}"
-    return Cell(shown, known)
 
 
 HIDDEN = Question(

@@ -1,7 +1,8 @@
 """How it was computed: by which method, on what assumptions, with which settings and versions."""
 
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.numbers.words import described, named, told_number
+from faithscope.measures.numbers.words import described, told_number
+from faithscope.measures.telling import caption
 from faithscope.report.document import Block, Facts, Group, Section
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.wording import wording
@@ -10,9 +11,8 @@ from faithscope.sinks.card import Sentence
 
 def method(summary: Summary, parts: list[Block]) -> Section:
     """The section; `parts` are the facts of each explainer."""
-    taken = assumptions(summary.estimates[0], wording(summary.explainers[0].result._clusters))
     versions = Group([Facts(tuple(summary.versions.items()))], title="Versions")
-    blocks = [Sentence(_computed(summary)), Sentence(taken), *parts, versions]
+    blocks = [Sentence(_computed(summary)), Sentence(assumptions(summary.estimates[0])), *parts, versions]
     return Section("method", "How computed", "How it was computed", blocks, detail=True)
 
 
@@ -32,55 +32,38 @@ def _computed(summary: Summary) -> str:
 def facts(explainer: Explainer) -> Facts:
     """How an explainer was measured: names with values, without those that have nothing to say."""
     estimates, result = explainer.measures, explainer.result
-    first, clusters = estimates[0], wording(result._clusters)
-    made = {name: wording(text) for name, text in result._made.items()}
+    apart = [f"{each.measure}: {told_number(each.gap)}" for each in estimates if each.gap is not None]
     told = {
         "Explainer": wording(result.explainer, longest=1000),
-        "Explanations": made.get("Explanations", ""),
         "Discretization": explainer.discretizer,
-        "Predictions compared by": named(first.agreement) if first.agreement.of_numbers else "",
-        "Typically apart": ", ".join(
-            f"{each.measure}: {told_number(each.gap)}" for each in estimates if each.gap is not None
-        ),
-        "Rows": f"{first.n:,}",
-        "Clusters of rows": ""
-        if first.clusters is None
-        else f"{first.clusters:,}{f' (by {clusters})' if clusters else ''}",
-        "Effective rows": "" if first.effective_n == first.n else f"{first.effective_n:,.0f}",
-        "Different explanations": f"{first.distinct:,}",
+        "Rows": caption(estimates[0]),
+        "Typically apart": ", ".join(apart),
+        "Different explanations": f"{estimates[0].distinct:,}",
         "Intervals": ", ".join(f"{estimate.measure}: {estimate.method}" for estimate in estimates),
-        **made,
+        **{name: wording(text) for name, text in result._made.items()},
         "Notes": "; ".join(f"{measure}: {note}" if measure else note for measure, note in explainer.remarks),
     }
     return Facts(tuple((name, value) for name, value in told.items() if value))
 
 
-def assumptions(estimate: Estimate, clusters: str = "") -> str:
+def assumptions(estimate: Estimate) -> str:
     """The two assumptions behind an estimate, in sentences.
-
-    Parameters
-    ----------
-    estimate : Estimate
-    clusters : str
-        The name of what says which rows belong together; empty if it has none.
 
     Examples
     --------
     >>> from faithscope import consistency
-    >>> assumptions(consistency(["a", "a", "b"], [0, 1, 1], clusters=[1, 2, 2]), "customer")[:97]
-    'Two things are taken for granted: the 2 clusters of rows (rows with the same customer) are indepe'
+    >>> assumptions(consistency(["a", "a", "b"], [0, 1, 1], clusters=[1, 2, 2]))[:68]
+    'Two things are taken for granted: the 2 clusters of rows are indepen'
     """
     weighted = getattr(estimate.counts, "weight", None) is not None
     population = "the population that these numbers speak of"
     source = f"draws, weighted so that they stand for {population}" if weighted else f"draws from {population}"
-    fixed = "and the explainer was fixed before they were seen."
-    if estimate.clusters is None:
-        drawn = f"rows are independent {source}"
-        otherwise = "Rows that repeat or belong together, and rows that the explainer was fitted on, make"
-        beside = ""
-    else:
-        named = f"rows with the same {clusters}" if clusters else "rows that belong together"
-        drawn = f"the {estimate.clusters:,} clusters of rows ({named}) are independent {source}"
-        otherwise = "Rows that the explainer was fitted on make"
+    rows, beside = "rows", ""
+    if estimate.clusters is not None:
+        rows = f"the {estimate.clusters:,} clusters of rows"
         beside = " Rows of one cluster are never compared with each other."
-    return f"Two things are taken for granted: {drawn}, {fixed} {otherwise} it look more faithful than it is.{beside}"
+    return (
+        f"Two things are taken for granted: {rows} are independent {source}, and the explainer was fixed before they "
+        "were seen. Rows that repeat or belong together otherwise, and rows that the explainer was fitted on, make it "
+        f"look more faithful than it is.{beside}"
+    )

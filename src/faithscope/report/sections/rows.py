@@ -4,7 +4,6 @@ from faithscope.charts import specs
 from faithscope.measures.planning.plan import Plan
 from faithscope.report.document import Block, Chart, Group
 from faithscope.report.explainer import Explainer, Question
-from faithscope.report.wording import plain
 from faithscope.sinks.card import Sentence
 
 
@@ -18,16 +17,14 @@ def _chart(name: str, measure: str, plan: Plan) -> Block:
     if backtest is not None:
         forecast = f"a forecast of {backtest.forecast:.1%} where {backtest.observed:.1%} was observed"
         tested = f"The same forecast, made from half of the rows, gave {forecast}."
-    points = [{name: plain(value) for name, value in point.items()} for point in plan.curve.to_dict("records")]
-    last = next(point for point in reversed(points) if point["kind"] == "exact")
     words = (
         f"Share of rows that cannot be checked by number of rows, {name}, {measure}: "
-        f"{last['unverifiable']:.0%} at the {plan.n:,} rows there are; {plan.reason}."
+        f"{plan.unverifiable:.0%} at the {plan.n:,} rows there are; {plan.reason}."
     )
     caption = f"{measure.capitalize()}: {plan.reason}. {tested}"
-    if len(points) < 2:  # one point is no picture
+    if len(plan.curve) < 2:  # one point is no picture
         return Sentence(caption)
-    return Chart(specs.curve(points, plan.n, plan.wanted, plan.rows_needed), words, caption)
+    return Chart(specs.curve(plan), words, caption)
 
 
 ROWS = Question(

@@ -12,7 +12,7 @@ from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.notes import Note
-from faithscope.tables.engine.engines import Expression, Table, clear_errors, engine_of, literal
+from faithscope.tables.engine.engines import Expression, Table, clear_errors, literal, rows_in_batches
 
 
 def fetch(expression: Expression) -> Any:
@@ -21,7 +21,7 @@ def fetch(expression: Expression) -> Any:
     import pyarrow.compute as pc
 
     with clear_errors(f"Reading the log with {expression.get_backend().name}"):
-        table = engine_of(expression).fetch(expression)
+        table = expression.to_pyarrow()
     for column in table.columns:
         if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
             try:
@@ -48,7 +48,7 @@ def row_count(table: Table) -> int:
 def batches(expression: Expression, rows: int) -> Iterator[Any]:
     """The rows of an Ibis expression as pyarrow record batches of about so many rows, never all at once."""
     doing = f"Reading the log with {expression.get_backend().name}"
-    return clearly(lambda: engine_of(expression).batches(expression, rows), doing)
+    return clearly(lambda: rows_in_batches(expression, rows), doing)
 
 
 def clearly(begin: Callable[[], Iterable[Any]], doing: str) -> Iterator[Any]:
@@ -216,43 +216,27 @@ def nan_as_null(value: Expression) -> Expression:
     import ibis
 
     kind = value.type()
-    if not (kind.is_floating() or (kind.is_decimal() and engine_of(value).nan_decimals)):
+    if not (kind.is_floating() or (kind.is_decimal() and value.get_backend().name == "postgres")):
         return value
     return ibis.ifelse(value.cast("float64").isnan(), ibis.null(kind), value)
 
 
-_LONGEST = 1_000  # characters of a cell; its engine cuts it, so that no long text leaves a database
+_LONGEST = 1_000  # characters of a cell
 
 
-@dataclass(frozen=True)
-class AsText:
-    """A column of the log, by name, as the text that its engine writes it as, cut if it is long."""
+def shown(value: Expression) -> Expression | None:
+    """A column as it is shown; None if it cannot be written as one text.
 
-    name: str
-
-
-Column = str | AsText
-
-
-def column(table: Table, wanted: Column) -> Expression:
-    """A column of a table, as an expression."""
-    if not isinstance(wanted, AsText):
-        return table[wanted]
-    text = table[wanted.name].cast("string")
-    return (text.length() > _LONGEST).ifelse(text.substr(0, _LONGEST).concat("…"), text)
-
-
-def shown(name: str, kind: Any, *, nan_decimals: bool = False) -> Column | None:
-    """How a column of this type is shown; None if no engine writes it as one text.
-
-    Numbers and truth values come as they are. All else comes as text: a driver may have no value for it (a date in the
-    year 12000, an infinite one), or no type (uuid, inet, json), and a text may be of any length. So do the decimals of
-    an engine in which they may be NaN.
+    Numbers and truth values are shown as they are. All else is a text, cut if it is long: Python may have no value for
+    it (a date in the year 12000, an infinite one).
     """
-    if kind.is_nested() or kind.is_unknown() or kind.is_binary() or kind.is_geospatial():
+    kind = value.type()
+    if kind.is_nested() or kind.is_unknown() or kind.is_binary():
         return None
-    plain = kind.is_integer() or kind.is_floating() or kind.is_boolean() or (kind.is_decimal() and not nan_decimals)
-    return name if plain else AsText(name)
+    if kind.is_numeric() or kind.is_boolean():
+        return value
+    text = value.cast("string")
+    return (text.length() > _LONGEST).ifelse(text.substr(0, _LONGEST).concat("…"), text)
 
 
 def refuse_nested(schema: Any, columns: Sequence[str], why: str) -> None:

@@ -16,7 +16,7 @@ from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.explanations.base import several
 from faithscope.inputs.hints import hint
 from faithscope.tables.engine.answers import fetch_line, nan_as_null, row_count
-from faithscope.tables.engine.engines import Expression, engine_of, literal
+from faithscope.tables.engine.engines import Expression, has_zone, literal
 from faithscope.tables.sources.source import LogSource
 
 _PAIRS: dict[str, Callable[[Any, Any], Any]] = {
@@ -157,7 +157,7 @@ def _beside_moment(moment: Expression, text: str) -> tuple[Expression, Expressio
     """A date or moment and a text that says another, so that engines compare them as they stand in UTC."""
     written = _read_moment(text)
     if not moment.type().is_date():
-        zone = "+00:00" if engine_of(moment).has_zone(moment) else ""
+        zone = "+00:00" if has_zone(moment) else ""
         return moment, literal(f"{written}{zone}").cast(moment.type())
     if written.time() == written.min.time():
         return moment, literal(str(written.date())).cast("date")
@@ -195,10 +195,9 @@ def only_rows(source: LogSource, where: str | None, since: Any, time: str | None
         there = f"has several: {', '.join(known[:8])}" if known else "has none"
         raise BadInput(f"since needs a column of dates or moments; the log {there}: name one with time= or --by-time.")
     name, table = time or known[0], source.table
-    first = int(start.replace(tzinfo=start.tzinfo or UTC).timestamp())
     chosen = _only(
         source,
-        lambda columns: engine_of(columns.typed[name]).seconds(columns.typed[name]) >= first,
+        lambda columns: ge(*_beside_moment(columns.typed[name], start.isoformat())),
         f"where {name} is {since} or later",
     )
     unknown = fetch_line(table.aggregate(n=table[name].isnull().sum()))["n"] or 0

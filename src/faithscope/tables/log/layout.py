@@ -129,7 +129,7 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
         if not schema[name].is_numeric():
             raise WrongType(f"Column {name!r} holds {schema[name]}, and weights are numbers: name a column of numbers.")
     for name in (*clusters, *ids):
-        if shown(name, schema[name]) is None:
+        if shown(source.table[name]) is None:
             raise WrongType(
                 f"Column {name!r} holds {schema[name]}, which cannot be shown as a text, so it names neither rows nor "
                 "whose they are: name another for id or clusters."

@@ -22,10 +22,9 @@ from faithscope.runtime.memory import need
 from faithscope.tables.engine.answers import fetch, fetch_line, nan_as_null, numbers_of
 from faithscope.tables.engine.engines import Expression, call, clear_errors
 from faithscope.tables.log.rows import AuditOptions, CodeColumns
-from faithscope.tables.sources.source import LogSource, copied
+from faithscope.tables.sources.source import LogSource
 
 _AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")
-_COPIED = "explanations are read here: the log was copied into a DuckDB of our own, in memory and temporary files"
 _IN_COLUMNS = "write one column per feature, or audit a part of the log"
 _COPIES = 10  # of a column that is read here, in memory
 _MOST_KEYS = 1_000
@@ -88,8 +87,6 @@ def plain_columns(
             return plain
         text = _present(source.table[column].cast("string"))
         source = replace(source, table=source.table.mutate(**{column: text}))
-    notes = () if source.embedded else (_COPIED,)
-    source = source if source.embedded else copied(source, column)
     table = source.table.filter(source.table[column].notnull())
     lines = fetch(table.group_by(column).aggregate(n=table.count()))
     need(_COPIES * lines.nbytes, f"{lines.num_rows:,} different explanations in column {column!r}", _IN_COLUMNS)
@@ -113,7 +110,7 @@ def plain_columns(
     with clear_errors(f"Reading the explanations of column {column!r}"):
         values = pa.array(read, pa.list_(kind)) if isinstance(read, list) else read.cast(pa.list_(kind))
         known = replace(source, table=_with_values(source, column, lines.column(column), values))
-    return found._replace(source=replace(known, notes=(*source.notes, *told, *notes)))
+    return found._replace(source=replace(known, notes=(*source.notes, *told)))
 
 
 def _with_values(source: LogSource, column: str, lines: Any, values: Any) -> Any:

@@ -26,8 +26,8 @@ from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.labels import to_weights
 from faithscope.measures.intervals.margins import check_confidence
-from faithscope.tables.engine.answers import Column, Nulls, column, is_missing, nan_as_null
-from faithscope.tables.engine.engines import Expression, Table, as_number, literal
+from faithscope.tables.engine.answers import Nulls, is_missing, nan_as_null
+from faithscope.tables.engine.engines import Expression, Table, literal
 from faithscope.tables.sources.source import LogSource
 
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
@@ -374,7 +374,7 @@ class AuditedLog:
         measured = (*self.predictions, *self.explained)
         return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in measured)
 
-    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, Column] = _NONE) -> "KeyedRows":
+    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE) -> "KeyedRows":
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
 
         Rows of weight 0 count nowhere; if rows with missing values are dropped, those in which a used value is missing
@@ -394,7 +394,7 @@ class AuditedLog:
         if self.weights:
             beside[WEIGHT] = self._value(table, self.weights[0], numeric=True)
         beside |= {short: self._value(table, name) for short, name in used.items()}
-        beside |= {short: column(table, wanted) for short, wanted in shown.items()}
+        beside |= {short: table[name] for short, name in shown.items()}
         if self.keyed is not None:
             return KeyedRows(table.select(**beside, k0=table[KEY]), self.keyed.kind, ("k0",))
         keys, kind, chosen = self._keys(table, whole=self.options.raw), self.kind, self.options.discretizer
@@ -403,7 +403,7 @@ class AuditedLog:
             kind = replace(kind, form=" | ".join(filter(None, (kind.form, repr(chosen)))), left=chosen.leaves)
         return KeyedRows(table.select(**beside, **keys), kind, tuple(keys))
 
-    def raw(self, beside: Mapping[str, Column]) -> Table:
+    def raw(self, beside: Mapping[str, str]) -> Table:
         """Columns of the log under new names, then all that explanations are made of, before they are discretized."""
         source, keys = self.source.table, {}
         if isinstance(self.kind, NumberColumns):
@@ -413,7 +413,7 @@ class AuditedLog:
         else:
             source = self._known(source, self.used)
             keys = self._keys(source, whole=True)
-        return source.select(**{name: column(source, wanted) for name, wanted in beside.items()}, **keys)
+        return source.select(**{short: source[name] for short, name in beside.items()}, **keys)
 
     def _known(self, table: Table, columns: Sequence[str]) -> Table:
         """The rows without those in which one of these columns is missing, if such are dropped."""
@@ -433,10 +433,8 @@ class AuditedLog:
     def _value(self, source: Table, name: str, *, numeric: bool = False) -> Expression:
         value = source[name]
         value = nan_as_null(value) if name in self.nan and self.options.nulls == "key" else value
-        if not numeric:
-            return value
-        value = as_number(value) if value.type().is_boolean() else value
-        return value.cast("float64") if value.type().is_numeric() else value
+        is_number = value.type().is_numeric() or value.type().is_boolean()
+        return value.cast("float64") if numeric and is_number else value
 
 
 def _coarsened(discretizer: Any, value: Expression, largest: float) -> Expression:

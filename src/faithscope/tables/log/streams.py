@@ -21,8 +21,8 @@ from faithscope.inputs.labels import to_weights
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
-from faithscope.tables.engine.answers import Column, batches, coded, predictions_of, refuse_infinite, shown
-from faithscope.tables.engine.engines import Table, engine_of
+from faithscope.tables.engine.answers import batches, coded, predictions_of, refuse_infinite
+from faithscope.tables.engine.engines import Table
 from faithscope.tables.log.rows import KEY, AuditedLog, Keyed, NumberColumns, Numbered, PackedNumbers, ReasonColumn
 from faithscope.tables.sources.connections import kept
 from faithscope.tables.sources.source import LogSource
@@ -123,27 +123,19 @@ def _with_others(log: AuditedLog) -> tuple[Table, Callable[[Any, Any], Any]]:
     """All that explanations are made of, k0 …, and the log's other columns; and what puts keys beside these."""
     import pyarrow as pa
 
-    source, schema = log.source, log.source.table.schema()
-    how: dict[str, Column | None] = {}
-    for name in (name for name in source.columns if name not in log.explained):
-        kind, used = schema[name], name in (*log.predictions, *log.clusters, *log.weights)
-        plain = used or kind.is_string() or kind.is_timestamp() or kind.is_date()
-        how[name] = name if plain else shown(name, kind, nan_decimals=engine_of(source.table).nan_decimals)
-    known = {name: column for name, column in how.items() if column is not None}
-    short = {f"c{i}": column for i, column in enumerate(known.values())}
+    others = [name for name in log.source.columns if name not in log.explained]
+    short = {f"c{i}": name for i, name in enumerate(others)}
     table = log.raw(short)
-    kinds = [table.schema()[name].to_pyarrow() for name in short]
 
     def beside(rows: Any, keys: Any) -> Any:
-        columns = [rows.column(name).cast(kind) for name, kind in zip(short, kinds, strict=True)]
-        return pa.table([keys, *columns], [KEY, *known])
+        return pa.table([keys, *(rows.column(name) for name in short)], [KEY, *others])
 
     return table, beside
 
 
 def _kept(log: AuditedLog, tables: Any) -> LogSource:
     copy = kept(tables, log.source.scratch())
-    return replace(log.source, table=copy, embedded=True, still=True, files={})
+    return replace(log.source, table=copy, files={})
 
 
 def _values(batch: Any, width: int) -> Floats:

@@ -16,8 +16,8 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from faithscope.errors import BadInput
 from faithscope.runtime.files import expanded
-from faithscope.runtime.forks import anew_in_children
 from faithscope.runtime.memory import available
+from faithscope.runtime.threads import anew_in_children
 from faithscope.tables.engine.engines import Connection, Table, clear_errors
 
 _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
@@ -92,8 +92,8 @@ def beside(connection: Connection) -> Connection:
     return second
 
 
-def kept(batches: Iterable[Any], connection: Connection, chosen: str = "") -> Table:
-    """All batches as one table of a DuckDB, or the rows of each that SQL after FROM chooses."""
+def kept(batches: Iterable[Any], connection: Connection, columns: str = "*") -> Table:
+    """All batches as one table of a DuckDB; `columns` are those that it has, as SQL on those of a batch."""
     from ibis.util import gen_name
 
     name, number = gen_name("faithscope_log"), -1
@@ -101,7 +101,7 @@ def kept(batches: Iterable[Any], connection: Connection, chosen: str = "") -> Ta
         with clear_errors("Copying the log into DuckDB"):
             connection.con.register("batch", batch)
             begin = f"INSERT INTO {name}" if number else f"CREATE TEMP TABLE {name} AS"
-            connection.con.execute(f"{begin} SELECT * FROM batch{chosen}")
+            connection.con.execute(f"{begin} SELECT {columns} FROM batch")
             connection.con.unregister("batch")
     if number < 0:
         raise BadInput("The log has no rows: nothing can be measured.")
@@ -170,7 +170,6 @@ def _duckdb(parts: SplitResult) -> Connection:
         connection.raw_sql(f"USE {name}")
         # Views and macros of a file are its author's, who could have any other file copied into a report.
         connection.raw_sql("SET enable_external_access = false")
-        connection.raw_sql("SET lock_configuration = true")
         return connection
 
 
@@ -179,7 +178,7 @@ def _postgres(parts: SplitResult, address: str) -> Connection:
 
     secrets = (parts.password or "", unquote(parts.password or ""), dict(parse_qsl(parts.query)).get("password", ""))
     with clear_errors(f"Connecting to postgres://{parts.hostname or ''}", *secrets):
-        read_only = "-c default_transaction_read_only=on"
+        read_only = "-c default_transaction_read_only=on -c datestyle=iso -c timezone=utc"
         connection: Connection = ibis.connect(address, connect_timeout=_PATIENCE, options=read_only)
         return connection
 

@@ -1,14 +1,14 @@
 """Where a log lives: a file or a glob, a frame, a query, an Ibis table, or a table in a database; all of it only read.
 
-All questions of an audit are about one state of the log, though others write to it meanwhile: engines with transactions
-are asked in one (`Backend.one_state`). If an engine has none, or a log is files, what the questions counted must add up
-to the same rows; what does not is an error, never an answer.
+All questions of an audit are asked of a DuckDB of our own, about one state of the log, though others write to it
+meanwhile: rows of another engine are copied there by one question. Files are read in place; if one of them was written
+anew between two questions, that is an error, never an answer.
 """
 
 import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -20,13 +20,16 @@ from faithscope.explanations.arrow import METADATA, Settings, read_settings
 from faithscope.inputs.arrays import Query, is_frame, query_kind, to_items
 from faithscope.inputs.hints import hint
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.answers import batches, clearly, column, shown
+from faithscope.tables.engine.answers import batches, clearly, fetch_line
 from faithscope.tables.engine.engines import (
     Connection,
+    Expression,
     Table,
     call,
     clear_errors,
-    engine_of,
+    has_zone,
+    readable,
+    tables_of,
     without_password,
 )
 from faithscope.tables.sources.connections import beside, connect_to, is_embedded, kept, shared
@@ -67,9 +70,7 @@ class LogSource:
     numbers : dict of str to str
         Columns of CSV files that are texts and can be read as numbers, and of which type.
     embedded : bool
-        Whether it is read by a DuckDB in memory of our own.
-    still : bool
-        Whether it stays as it is for as long as it is open: a copy, or a DuckDB file, which DuckDB locks.
+        Whether it is read by a DuckDB of our own.
     files : dict of str to os.stat_result
         Its local files, as they were when it was opened.
     notes : tuple of str
@@ -81,7 +82,6 @@ class LogSource:
     settings: Settings | None = None
     numbers: Mapping[str, str] = field(default_factory=dict)
     embedded: bool = False
-    still: bool = False
     files: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -92,17 +92,45 @@ class LogSource:
 
     @contextmanager
     def one_state(self) -> Iterator[None]:
-        """All questions inside are about one state of the log, as far as its engine can say."""
-        connection = self.table.get_backend()
-        with nullcontext() if self.still or self.files else engine_of(connection).one_state(connection):
+        """All questions inside are about one state of the log: raises if its files were written anew meanwhile."""
+        try:
             yield
-        for file, stamp in self.files.items():
-            if _stamps([file]) != {file: stamp}:
-                raise changed(f"{file!r} is no longer the file that was opened")
+        finally:
+            for file, stamp in self.files.items():
+                if _stamps([file]) != {file: stamp}:
+                    raise changed(f"{file!r} is no longer the file that was opened")
 
     def scratch(self) -> Connection:
-        """A connection to a DuckDB of our own, to keep temporary tables in."""
-        return beside(self.table.get_backend()) if self.embedded else shared()
+        """A connection to the DuckDB of the log, to keep temporary tables in."""
+        return beside(self.table.get_backend())
+
+    def copied(self) -> "LogSource":
+        """The log in a DuckDB of our own, which spills to disk; itself if it is there.
+
+        Dates, moments and decimals travel as texts, since drivers have no values for some of them.
+        """
+        if self.embedded:
+            return self
+        numbers, travels, arrives = dict(self.numbers), {}, []
+        for j, name in enumerate(self.columns):
+            value, said, quoted = self.table[name], "{}", name.replace('"', '""')
+            kind = value.type()
+            if kind.is_decimal() and kind.precision is None:  # of Postgres, of any length
+                value, said = value.cast("string"), "TRY_CAST({} AS DOUBLE)"
+                same = (self.table[name].cast("float64").cast("string").cast(kind) == self.table[name]).all()
+                if fetch_line(self.table.aggregate(same=same))["same"] is False:
+                    said, numbers[name] = "{}", "float64"
+            elif kind.is_decimal():
+                exact = f"DECIMAL({kind.precision}, {kind.scale})" if kind.scale else "HUGEINT"
+                value, said = value.cast("string"), f"TRY_CAST({{}} AS {exact})"
+            elif (kind.is_date() or kind.is_timestamp()) and value.get_backend().name != "duckdb":
+                value, said = _as_text(value)
+            elif not _travels(kind):
+                value = value.cast("string")
+            travels[f"c{j}"] = value
+            arrives.append(f'{said.format(f"c{j}")} AS "{quoted}"')
+        copy = kept(batches(self.table.select(**travels), _ROWS), shared(), ", ".join(arrives))
+        return replace(self, table=copy, numbers=numbers, embedded=True)
 
     def as_numbers(self, columns: Iterable[str]) -> "LogSource":
         """The log with these columns as numbers, if a CSV file holds them as texts that can be read as such."""
@@ -152,7 +180,9 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
         return log
     if type(log).__module__.split(".")[0] == "ibis" and hasattr(log, "columns"):
         with clear_errors("Reading the Ibis table"):
-            return LogSource(_with_known_types(engine_of(log).readable(log)), "Ibis table")
+            found = LogSource(_with_known_types(readable(log)), "Ibis table")
+            # DuckDB 2.0 takes Parquet's statistics, which leave NaN out, as proof of none: conditions come later.
+            return found.copied() if log.get_backend().name == "duckdb" else found
     if kind := query_kind(log):
         return _from_query(log, kind)
     if is_frame(log):
@@ -299,25 +329,24 @@ def _from_frame(frame: Any) -> LogSource:
         _refuse_wide(table.schema)
         connection.con.register("log", table)
         rows = _with_known_types(connection.table("log"))
-        return LogSource(rows, "frame", read_settings(table), embedded=True, still=True)
+        return LogSource(rows, "frame", read_settings(table), embedded=True)
 
 
 def _from_table(connection: Connection, name: str) -> LogSource:
     from ibis.common.exceptions import TableNotFound
 
     *schema, last = name.split(".")
-    engine = engine_of(connection)
     with clear_errors("Looking for the table"):
         try:
             table = connection.table(last, database=".".join(schema) or None)
         except TableNotFound:
-            tables = engine.tables(connection)
+            tables = tables_of(connection)
             same = [table for table in tables if table.split(".")[-1].casefold() == last.casefold()]
             there = f". {hint(name, tables)}" if tables else ", nor any other that may be read."
             if same:
                 there = f"; it has {', '.join(same[:_NAMED])}: write the whole name."
             raise BadInput(f"The database has no table {without_password(name)!r}{there}") from None
-        return LogSource(_with_known_types(engine.readable(table)), name, still=engine.locked)
+        return LogSource(_with_known_types(readable(table)), name, embedded=connection.name == "duckdb")
 
 
 def _from_query(query: Any, kind: Query) -> LogSource:
@@ -328,7 +357,7 @@ def _from_query(query: Any, kind: Query) -> LogSource:
         raise BadInput("The log has no rows: nothing can be measured.")
     table = kept(chain([first], rows), shared())
     settings = read_settings(first.schema.empty_table())
-    return LogSource(_with_known_types(table), kind, settings, embedded=True, still=True)
+    return LogSource(_with_known_types(table), kind, settings, embedded=True)
 
 
 def _batches(query: Any, kind: Query) -> Iterable[Any]:
@@ -345,11 +374,21 @@ def _batches(query: Any, kind: Query) -> Iterable[Any]:
     return read(_ROWS)  # type: ignore[no-any-return]
 
 
-def copied(source: LogSource, explanation: str) -> LogSource:
-    """The log in a DuckDB that spills to disk, read once; other columns that cannot be shown are left out."""
-    table, schema = source.table, source.table.schema()
-    plain = {name for name, kind in schema.items() if kind.is_string() or name == explanation}
-    how = {name: name if name in plain else shown(name, schema[name]) for name in table.columns}
-    wanted = table.select(**{name: column(table, form) for name, form in how.items() if form is not None})
-    copy = kept(batches(wanted, _ROWS), shared())
-    return replace(source, table=copy, numbers={}, embedded=True, still=True, files={})
+def _travels(kind: Any) -> bool:
+    """Whether values of a type travel between engines as they are."""
+    if kind.is_array():
+        return _travels(kind.value_type)
+    plain = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_binary()
+    return bool(plain or kind.is_date() or kind.is_timestamp() or kind.is_struct() or kind.is_map())
+
+
+def _as_text(moment: Expression) -> tuple[Expression, str]:
+    """A date or moment as it travels, and SQL that makes it one again."""
+    kind = moment.type()
+    if kind.is_date():
+        return moment.cast("string"), "TRY_CAST({} AS DATE)"
+    if not has_zone(moment):
+        return moment.cast("string"), "TRY_CAST({} AS TIMESTAMP)"
+    if moment.get_backend().name != "pyspark":
+        return moment.cast("string"), "TRY_CAST({} AS TIMESTAMPTZ)"
+    return call("unix_micros", moment, "int64"), "TRY_CAST(make_timestamp({})::VARCHAR || '+00' AS TIMESTAMPTZ)"

@@ -222,7 +222,7 @@ class ReasonedRows:
 
     Examples
     --------
-    >>> from faithscope.testing import ReasonSystem
+    >>> from reason_systems import ReasonSystem
     >>> rows = ReasonSystem().draw(2)
     >>> rows.rules.describe(0)
     'debt_percent > 40 and income <= 30000'
@@ -256,7 +256,7 @@ class ReasonTruth:
 
     Examples
     --------
-    >>> from faithscope.testing import ReasonSystem
+    >>> from reason_systems import ReasonSystem
     >>> truth = ReasonSystem(shortcut=1.0).truth
     >>> round(truth.codebook, 3), round(truth.chance, 3)
     (0.5, 0.5)
@@ -303,7 +303,7 @@ class ReasonSystem:
     Examples
     --------
     >>> import faithscope as fs
-    >>> from faithscope.testing import ReasonSystem
+    >>> from reason_systems import ReasonSystem
     >>> system = ReasonSystem(shortcut=0.4, wordings=8, details=True)
     >>> rows = system.draw(1000, seed=0)
     >>> rows.reasons.texts[0]
@@ -462,7 +462,7 @@ class ReasonSystem:
 
         Examples
         --------
-        >>> from faithscope.testing import ReasonSystem
+        >>> from reason_systems import ReasonSystem
         >>> rows = ReasonSystem("answer").draw(3)
         >>> rows.predictions.tolist(), rows.reasons.texts[0]
         (['denied', 'approved', 'approved'], 'This is denied, as requests of this kind are denied.')

@@ -1,13 +1,36 @@
-"""BLAS on one thread, while threads of our own multiply: small products gain nothing from its threads."""
+"""Threads: forks while they run, and BLAS on one thread while threads of our own multiply.
 
-from collections.abc import Iterator
+A forked child has one thread, and whoever held a lock in its parent will never release it. Small products gain nothing
+from BLAS's threads.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any
 
-from faithscope.runtime.forks import anew_in_children
+
+def anew_in_children(renew: Callable[[], object]) -> None:
+    """Call this in every forked child before anything else."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=renew)
+
+
+def _free_properties() -> None:
+    """Give every cached property of ours a lock of its own: before Python 3.12 all instances of a class share one."""
+    for name, module in list(sys.modules.items()):
+        kinds = vars(module).values() if name.partition(".")[0] == "faithscope" else ()
+        for held in [held for kind in kinds if isinstance(kind, type) for held in vars(kind).values()]:
+            if isinstance(held, cached_property):
+                held.lock = RLock()  # type: ignore[attr-defined]
+
+
+if sys.version_info < (3, 12):
+    anew_in_children(_free_properties)
 
 
 class _Limit:
