@@ -3,12 +3,13 @@
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from faithscope.counting.layout import sums
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.chunks import over_chunks
 from faithscope.sample import Sample
 
@@ -171,13 +172,13 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
     value, silent, left = np.empty(len(parts.met)), np.empty(len(parts.met)), parts.mine
 
     def change(start: int, stop: int) -> Sums:
-        asked, weight, square, pairs, mine, own, agreeing, answered, met, kept, rows = (
-            column[start:stop] for column in parts[:11]
-        )
+        columns = map(itemgetter(slice(start, stop)), parts[:11])
+        asked, weight, square, pairs, mine, own, agreeing, answered, met, kept, rows = columns
         silenced, silences = met <= 0, kept <= 0
-        share = _share(asked, weight, square, pairs, silenced)
-        rest, less = asked - mine, mine * agreeing + own * answered
-        after = rest * _share(rest, weight - own, square - mine * own, pairs - less, silences)
+        all_pairs, rest = asked * weight - square, asked - mine
+        share = pairs / np.where(~silenced & (all_pairs > 0), all_pairs, np.inf)
+        all_pairs, less = rest * (weight - own) - (square - mine * own), mine * agreeing + own * answered
+        after = rest * ((pairs - less) / np.where(~silences & (all_pairs > 0), all_pairs, np.inf))
         np.subtract(after, asked * share, out=value[start:stop])
         silent[start:stop] = np.where(silences, rest, 0) - np.where(silenced, asked, 0)
         mass = rows * mine
@@ -191,12 +192,6 @@ def parts_left_out(parts: Parts) -> tuple[Sums, LeftOut]:
     rest = np.maximum(whole.total - left, 1e-12 * whole.total)  # 0 if there is no other
     value, silent = (whole.agreeing + value) / rest, (whole.silent + silent) / rest
     return whole, LeftOut(value, silent, rows=parts.rows if parts.unit is None else None)
-
-
-def _share(asking: Array, weight: Array, square: Array, pairs: Array, silent: Bools) -> Floats:
-    """What each row that asks adds to the sum of M̂, ``P / (m W - V)``: 0 if its explanation is silent."""
-    all_pairs = asking * weight - square
-    return pairs / np.where(~silent & (all_pairs > 0), all_pairs, np.inf)
 
 
 def ratio(part: Array, whole: Array) -> Floats:

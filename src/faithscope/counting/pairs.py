@@ -213,8 +213,8 @@ class Single:
 
     def agreeing(self, scope: Ints, value: Ints, block: Ints | None = None) -> Floats:
         if block is None:
-            return self._by_label[scope, value]
-        return self.weight[scope, block] * (self.rows.labels[block] == value)
+            return np.asarray(self._by_label[scope, value])
+        return np.asarray(self.weight[scope, block] * (self.rows.labels[block] == value))
 
     def answering(self, askers: Askers) -> Floats:
         many = len(askers.scopes)
@@ -222,7 +222,7 @@ class Single:
         return asking.reshape(many, -1)[:, self.rows.labels] * self.weight[askers.scopes]
 
     def by_block(self, scope: Ints, value: Ints) -> Floats:
-        return self.weight[scope] * (self.rows.labels == value[:, None])
+        return np.asarray(self.weight[scope] * (self.rows.labels == value[:, None]))
 
     def apart(self, askers: Askers) -> "tuple[Single, Single]":
         """As of `Tabled`."""

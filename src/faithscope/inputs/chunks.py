@@ -24,12 +24,9 @@ def over_chunks(work: Callable[[int, int], T], rows: int, width: int) -> list[T]
     """What ``work(start, stop)`` gives over all rows, in order; in threads if they are many (NumPy frees the lock)."""
     step = max(16, min(_MOST, CHUNK // max(1, width)))
     starts = range(0, rows, step)
-
-    def part(start: int) -> T:
-        return work(start, min(start + step, rows))
-
-    worth = WORKERS > 1 and rows * width >= _WORTH and rows >= 4 * step
-    return list(in_threads(part, starts) if worth else map(part, starts))
+    if WORKERS > 1 and rows * width >= _WORTH and rows >= 4 * step:
+        return list(in_threads(lambda start: work(start, min(start + step, rows)), starts))
+    return list(map(work, starts, [*starts[1:], rows]))
 
 
 def in_threads(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:

@@ -1,7 +1,7 @@
 """Notes on what is measured: predictions, explanations that restate them, rows and clusters, and a judge's pairs."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -132,22 +132,10 @@ def given_code_notes(sample: Sample) -> Notes:
         return ()
     names, numbers = sample.numbered_labels
     has_code = np.fromiter(map(len, sample.explanations.values), np.int64, len(numbers)) > 0
-    return given_code_note(*([names[number] for number in np.unique(numbers[has])] for has in (has_code, ~has_code)))
-
-
-def given_code_note(given: Collection[Any], left: Collection[Any]) -> Notes:
-    """The note, from the predictions of rows with a code, and of rows without one.
-
-    Examples
-    --------
-    >>> given_code_note(["denied"], ["approved"])[0].partition(":")[0]
-    'all rows predicted denied have codes and no other row has one; perfect consistency is then no merit'
-    >>> given_code_note(["denied", "approved"], ["approved"])
-    ()
-    """
-    if len(given) != 1 or not left or set(map(str, given)) & set(map(str, left)):
+    given, left = ({str(names[j]) for j in np.unique(numbers[has]).tolist()} for has in (has_code, ~has_code))
+    if len(given) != 1 or not left or given & left:
         return ()
-    whom = f"all rows predicted {visible(str(next(iter(given))))} have codes and no other row has one; {NO_MERIT}"
+    whom = f"all rows predicted {visible(*given)} have codes and no other row has one; {NO_MERIT}"
     return (Note(f"{whom}: log the codes of every decision, whatever it was, to check them", "restates"),)
 
 

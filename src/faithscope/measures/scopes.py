@@ -96,11 +96,6 @@ def per_scope(
     return listed(counts, columns, ("wrongly_covered", "n"), k)
 
 
-def largest_scopes(counts: Counts, confidence: float, k: int) -> dict[str, Any]:
-    """Precision and recall of the k explanations that most rows were given, as columns; of labels only."""
-    return listed(counts, _precision(counts, confidence), ("n",), k)
-
-
 def _precision(
     counts: Counts,
     confidence: float,

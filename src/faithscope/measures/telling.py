@@ -337,16 +337,6 @@ def why_unknown(estimate: Measured) -> str:
     return "all predictions are the same, so that any explanation would agree"
 
 
-def mostly_silent(estimate: Measured) -> bool:
-    """Whether silent rows, and not the number of rows, make up most of the interval."""
-    return 2 * (estimate.bracket[1] - estimate.bracket[0]) >= estimate.high - estimate.low
-
-
-def silent_rows(estimate: Measured) -> str:
-    """How many rows are silent, and why, as the beginning of a sentence."""
-    return f"{estimate.unverifiable:.0%} of the rows have an explanation {_alone(estimate)}"
-
-
 def _alone(estimate: Measured) -> str:
     if estimate.population is not None:
         return "that leaves no draw"
@@ -376,11 +366,12 @@ def _clause(reached: Level, estimate: Measured, needed: str, wanted: float) -> s
         if estimate.unverifiable and abs(estimate.high - (estimate.verified_high or 0.0)) >= _APART:
             most = f"; over all rows at most {percent_up(estimate.high)},"
         return f"{told}, above chance ({chance}){most} below {asked:.0%}"
-    if not mostly_silent(estimate):
+    if 2 * (estimate.bracket[1] - estimate.bracket[0]) < estimate.high - estimate.low:  # silence is the lesser part
         what = f"whether {asked:.0%} is reached:" if estimate.low < asked <= estimate.high else "more than that"
         return f"the rows are too few to say {what} {told} (chance: {chance}){needed}"
     truth = "share of the variance accounted for" if isinstance(estimate.agreement, Spread) else "truth"
-    return f"{silent_rows(estimate)}, so that the {truth} is {bounds} (chance: {chance}){needed}"
+    silent = f"{estimate.unverifiable:.0%} of the rows have an explanation {_alone(estimate)}"
+    return f"{silent}, so that the {truth} is {bounds} (chance: {chance}){needed}"
 
 
 def _bounds(reached: Level, estimate: Measured) -> str:

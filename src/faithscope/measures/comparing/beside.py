@@ -12,7 +12,6 @@ from faithscope.counting.clusters import Kinds
 from faithscope.counting.counted import Coverage
 from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
-from faithscope.counting.moments import SpreadCounts
 from faithscope.measures.comparing.differences import Apart, Difference, bound_of, without_each
 from faithscope.measures.covered import coverage_estimate
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted
@@ -27,6 +26,9 @@ BY_PREDICTION = Note(
     "weights, or the sizes of clusters, go with the prediction, and groups beside everybody weigh pairs of rows, so "
     f"that {MAY_MISS} far more often than it says",
     "interval",
+)
+FEW_ASK = Note(
+    "too few rows ask, or too few predictions vary, for an interval of a share of variance: " + MAY_MISS, "interval"
 )
 
 
@@ -53,7 +55,8 @@ class Side(NamedTuple):
         if left_out is not None:
             good = estimate.effective_n / left_out.heaviest
             if coverage.spread is not None:
-                notes, left_out = (*few_ask(coverage.spread), *notes), coverage.spread.left_out(left_out)
+                few = () if coverage.spread.always_vary else (FEW_ASK,)
+                notes, left_out = (*few, *notes), coverage.spread.left_out(left_out)
         return cls(noted(estimate, notes), left_out, good)
 
     @property
@@ -195,14 +198,6 @@ class Beside(Sides):
         side = Side.of(coverage, found)
         left_out = None if side.left_out is None else replace(side.left_out, heaviest=1.0)  # `good` allows for it
         return side._replace(left_out=left_out)
-
-
-def few_ask(spread: SpreadCounts) -> tuple[str, ...]:
-    """A note if no interval of a share of variance is known, since nobody asks without one of the rows."""
-    if spread.always_vary:
-        return ()
-    why = "too few rows ask, or too few predictions vary, for an interval of a share of variance"
-    return (Note(f"{why}: {MAY_MISS}", "interval"),)
 
 
 def by_prediction_notes(sample: Sample) -> tuple[str, ...]:
