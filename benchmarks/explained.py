@@ -2,10 +2,7 @@
 
 import numpy as np
 
-
-def quarters(column):
-    """The ends of the quarters of a column."""
-    return np.unique(np.percentile(column, (25, 50, 75)))
+from faithscope.explainers.ranges import edges_of
 
 
 def anchor_exp(explainer, known, threshold, rows, predict, draws=0):
@@ -23,7 +20,7 @@ def anchor_exp(explainer, known, threshold, rows, predict, draws=0):
         found.append(AnchorBaseBeam.anchor_beam(draw, **asked))
         rules.append([])
         for j, operator, value in (mapping[place] for place in found[-1]["feature"]):
-            bound = value if operator == "eq" else float(quarters(known[:, j])[value])
+            bound = value if operator == "eq" else float(edges_of(known[:, j], whole=False)[value])
             rules[-1].append((j, {"eq": "==", "leq": "<="}.get(operator, ">"), bound))
         # The precision of the whole rule, or of all rows if the rule is empty.
         claims.append(([found[-1]["all_precision"]] + found[-1]["precision"])[-1])

@@ -3,7 +3,6 @@
     python benchmarks/for_whom.py             # twenty minutes, most of it anchor-exp's
     python benchmarks/for_whom.py --quick     # a minute: fewer rows, three data sets, no anchor-exp
     python benchmarks/for_whom.py --json benchmarks/results/for_whom.json --plot docs/images/sufficient-for-whom.svg
-    python benchmarks/for_whom.py --read benchmarks/results/for_whom.json --plot docs/images/sufficient-for-whom.svg
 
 FAITHSCOPE_DATA names the folder that holds the data sets. The model of each is XGBoost's, 25 rounds of trees of depth
 4, trained on 20,000 rows at most; explained are rows that it has not seen. Populations draw from 5,000 training rows.
@@ -30,8 +29,9 @@ import xgboost
 from numpy.random import default_rng
 
 import faithscope as fs
-from explained import anchor_exp, quarters
+from explained import anchor_exp
 from faithscope.charts.theme import LIGHT
+from faithscope.explainers.ranges import edges_of
 from faithscope_reproduction.data import NAMES, split
 from ratios import describe_machine, is_missing, marked, options, save_panels
 
@@ -55,7 +55,7 @@ def lime_boxes(model, train, X, categorical):
     per_class = weights.reshape(len(X), -1, X.shape[1])  # of two classes there is one vector, of more one per class
     weights = per_class[np.arange(len(X)), model.predict(X) if per_class.shape[1] > 1 else 0]
     top = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, :3]
-    cuts = list(map(quarters, train.T))
+    cuts = [edges_of(column, whole=False) for column in train.T]
 
     def box(j, value):
         if j in categorical:
@@ -164,7 +164,6 @@ def draw(lines, path):
     save_panels([bars, dots], rows, "panel", path, "Sufficient for whom?", told, width=215, height=300)
 
 
-POPULATIONS = tuple(MARKS)
 TRAINED, DRAWN_FROM = 20_000, 5_000  # training rows
 ANCHORED = {"heart": 50, "bank": 150, "adult": 200}  # rows that anchor-exp explains; other test rows are the real ones
 QUICK = ("heart", "bank", "adult")
@@ -211,12 +210,8 @@ def digits(share, places):
     return "1" if share == 1 else f"{min(share, 1 - 10.0**-places):.{places}f}".lstrip("0")
 
 
-def header():
-    return f"{'':7} {'':13} " + " ".join(f"{name:12}" for name in POPULATIONS) + " broken"
-
-
 def line_of(line):
-    cells = " ".join(f"{shown(line[name]):12}" for name in POPULATIONS)
+    cells = " ".join(f"{shown(line[name]):12}" for name in MARKS)
     return f"{line['data']:7} {line['explanation']:13} {cells} {line['broken']:6.0%}"
 
 
@@ -231,7 +226,7 @@ def apart(lines):
     """How often another population than the real rows gives another answer; formal reasons are left out."""
     lines = [line for line in lines if line["explanation"] != "formal reason"]
     told = []
-    for name in POPULATIONS[1:]:
+    for name in list(MARKS)[1:]:
         pairs = [(line["real"], line[name]) for line in lines]
         above = sum(other["low"] > real["high"] for real, other in pairs)
         below = sum(other["high"] < real["low"] for real, other in pairs)
@@ -253,14 +248,12 @@ def study(names, rows, anchored):
 
 
 if __name__ == "__main__":
-    asked = options(__doc__, quick=False, rows=300, json=Path, read=Path, plot=Path)
-    if asked.read:
-        results = json.loads(asked.read.read_text())
-    else:
-        print(describe_machine(("faithscope", "numpy", "xgboost", "anchor")), "\n")
-        results = study(QUICK, 50, {}) if asked.quick else study(NAMES, asked.rows, ANCHORED)
+    asked = options(__doc__, quick=False, rows=300, json=Path, plot=Path)
+    print(describe_machine(("faithscope", "numpy", "xgboost", "anchor")), "\n")
+    results = study(QUICK, 50, {}) if asked.quick else study(NAMES, asked.rows, ANCHORED)
     lines, claims = results["lines"], results["anchor-exp"]
-    print(header(), *map(line_of, lines), *map(compared, claims), sep="\n")
+    heads = " ".join(f"{name:12}" for name in MARKS)
+    print(f"{'':7} {'':13} {heads} broken", *map(line_of, lines), *map(compared, claims), sep="\n")
     print(apart(lines))
     if asked.json:
         asked.json.write_text(json.dumps(results, indent=1, default=float) + "\n")

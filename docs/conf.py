@@ -61,11 +61,18 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 
+def _age() -> str:
+    page = evidence.PAGE.read_text(encoding="utf-8")
+    return next(claim.age for claim in evidence.claims(page) if claim.artifact.stem == "reproduction")
+
+
 def setup(app: Any) -> None:
-    """Each line of the evidence says when it was run, and whether its code has changed since."""
+    """Each line of the evidence, and the reproduction, say when they were run, and whether their code changed since."""
 
     def mark(_: Any, name: str, source: list[str]) -> None:
         if name == "evidence":
             source[0] = evidence.marked(source[0])
+        if name == "reproduction":
+            source[0] = source[0].replace("\n\n", f"\n\nKept on {_age()}.\n\n", 1)
 
     app.connect("source-read", mark)

@@ -1,11 +1,11 @@
 """The studies of benchmarks/: their truths are those of enumeration or of large draws, and what they promise holds."""
 
 import importlib
-import json
 import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -167,18 +167,18 @@ def test_the_folder_is_not_taken_for_the_coverage_package():
 
 
 @pytest.mark.thorough
-def test_the_gate_is_shut_by_a_cell_below_its_bar_and_what_is_kept_can_be_told_again(study, tmp_path, monkeypatch):
+def test_the_gate_is_shut_by_a_cell_below_its_bar(study, monkeypatch):
     monkeypatch.delenv("FAITHSCOPE_DATA", raising=False)
     spec = importlib.util.spec_from_file_location("coverage_main", FOLDER / "coverage" / "__main__.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    kept = tmp_path / "kept.json"
-    assert script.main(["--quick", "--gate", "--only", "necessity", "--json", str(kept)]) == 0
-    cells = json.loads(kept.read_text())["cells"]
-    assert script.main(["--kept", str(kept), "--gate"]) == 0
-    kept.write_text(json.dumps({"cells": [cells[0] | {"bar": 0.93, "held": 0.5, "times": 100}]}))
-    assert script.main(["--kept", str(kept), "--gate"]) == 1
+    asked = ["--quick", "--gate", "--only", "necessity"]
+    assert script.main(asked) == 0
     refused(SystemExit, "No study or line is named nothing", script.main, ["--only", "nothing"])
+    cell = next(next(script.chosen_lines({"necessity"})).cells(quick=True))
+    low = SimpleNamespace(cells=lambda quick: [replace(cell, bar=0.93, held=0.5, times=100)])
+    monkeypatch.setattr(script, "chosen_lines", lambda only: [low])
+    assert script.main(asked) == 1
 
 
 # Monitors.

@@ -11,17 +11,13 @@
         # direction, naming, encoders
     python benchmarks/coverage --only shortcuts --gate               # coverage_shortcuts.txt
     python benchmarks/coverage --quick --gate                        # some systems of each, in two minutes
-    python benchmarks/coverage --json kept.json                      # also keep every number
-    python benchmarks/coverage --kept kept.json                      # tell without running again
 
 Every cell has a seed of its own, made from its name, so that parts can be run alone and give the same numbers. An
 interval falls short (*) where its coverage is more than two Monte-Carlo errors below what is nominal, and it misses its
 bar, which most measures have at .93, where it is more than two binomial errors below it.
 """
 
-import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # at the end, so that this folder hides no package
@@ -33,7 +29,7 @@ import intervals
 import plans
 import shortcuts
 import studies
-from harness import Cell, summary, table
+from harness import summary, table
 
 from ratios import describe_machine, options
 
@@ -51,18 +47,20 @@ def chosen_lines(only):
 
 def main(words=None):
     """Run, tell and keep what is asked for; 1 if the gate is closed."""
-    chosen = options(__doc__, words, only=[], quick=False, gate=False, json=Path, kept=[])
+    chosen = options(__doc__, words, only=[], quick=False, gate=False)
     only = set(chosen.only)
-    if chosen.kept:
-        cells = [Cell(**cell) for path in chosen.kept for cell in json.loads(Path(path).read_text())["cells"]]
-    else:
-        cells = [cell for line in chosen_lines(only) for cell in line.cells(chosen.quick)]
-    machine = describe_machine(("faithscope", "numpy", "scipy"))
-    print(machine, "", *summary(cells), *table(cells), "", *forecasts.by_part(cells), sep="\n")
-    if not chosen.kept and (not only or {"attacks", "exact"} & only):
+    cells = [cell for line in chosen_lines(only) for cell in line.cells(chosen.quick)]
+    print(
+        describe_machine(("faithscope", "numpy", "scipy")),
+        "",
+        *summary(cells),
+        *table(cells),
+        "",
+        *forecasts.by_part(cells),
+        sep="\n",
+    )
+    if not only or {"attacks", "exact"} & only:
         print("", *exact.table(chosen.quick), sep="\n")
-    if chosen.json:
-        chosen.json.write_text(json.dumps({"machine": machine, "cells": list(map(asdict, cells))}, indent=1) + "\n")
     missed = [f"{cell.interval} on {cell.system}, n = {cell.n:,}: {cell.held:.3f}" for cell in cells if cell.missed]
     print("\nThe bar: " + ("; ".join(missed) or "met"))
     return int(chosen.gate and bool(missed))

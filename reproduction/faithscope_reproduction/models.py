@@ -1,19 +1,16 @@
 """The boosted trees that the paper explains: xgboost's as defined, scikit-learn's as run, or a stand-in for them."""
 
 import hashlib
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
+import xgboost
 
-from faithscope.errors import MissingExtra
-from faithscope.inputs.grouping import group
+from faithscope.explainers.trees.reading import read_forest
 from faithscope.runtime.files import write_atomically
 from faithscope_reproduction.data import Floats, Ints, Split, split
 from faithscope_reproduction.printed import rows as printed_rows
@@ -23,24 +20,8 @@ from faithscope_reproduction.settings import Settings
 # scikit-learn would train for about 5,000 seconds, by the first rounds on 4,000 and on 16,000 of 389,278 rows.
 STAND_IN = ("covtype",)
 _QUICK_TRAIN, _QUICK_TREES = 3_000, 20
-_MANY_TREES = 1_000  # from which on grouping rows takes less time than asking about equal ones again
 _MOST_CELLS = 2**21  # of Chess xgboost's trees have 65,536, scikit-learn's 1,382,976
 _SMALLEST = 1e-150  # below which scikit-learn takes a denominator for 0
-# The paper's grid.
-_RATES = tuple(2.0**power for power in range(-5, 3))
-_TREES = (50, 100, 150, 200, 250, 300)
-_DEPTHS = (3, 4, 5, 6, 7)
-
-Box = tuple[int, Ints, Ints, float]  # of a leaf: its output, the least and greatest cell of each feature, its value
-
-
-def load_xgboost() -> Any:
-    """The library, or a sentence that says how to install it."""
-    try:
-        import xgboost
-    except ImportError:
-        raise MissingExtra("The paper's boosted trees need xgboost: pip install 'faithscope[xgboost]'.") from None
-    return xgboost
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +37,10 @@ class Boosted:
         The model as xgboost writes it, as JSON.
     start : (outputs,) array
         What is added to its margins; one output if there are two classes.
-    chosen : mapping
-        The settings it was trained with.
     """
 
     content: bytes = field(repr=False)
     start: Floats
-    chosen: Mapping[str, Any]
 
     def __fingerprint__(self) -> str:
         """Identifies the model by its trees."""
@@ -71,79 +49,44 @@ class Boosted:
     @cached_property
     def estimator(self) -> Any:
         """The model as xgboost has it."""
-        classifier = load_xgboost().XGBClassifier()
+        classifier = xgboost.XGBClassifier()
         classifier.load_model(bytearray(self.content))
         return classifier
 
     @cached_property
-    def trees(self) -> list[dict[str, Any]]:
-        """The trees as xgboost writes them, as arrays: round by round, one per output."""
-        numbers = {"left_children": int, "right_children": int, "split_indices": int, "split_conditions": np.float32}
-        return [{name: np.array(tree[name], kind) for name, kind in numbers.items()} for tree in _trees(self.content)]
+    def forest(self) -> Any:
+        """The trees, and the cells between their thresholds: rows of the same cells get the same answers."""
+        return read_forest(self.estimator)
 
     @cached_property
-    def thresholds(self) -> tuple[NDArray[np.float32], ...]:
-        """The values at which the trees split each feature, in single precision, in which they compare."""
-        leaf, feature, value = (
-            np.concatenate([tree[name] for tree in self.trees])
-            for name in ("left_children", "split_indices", "split_conditions")
-        )
-        features = self.estimator.get_booster().num_features()
-        return tuple(np.unique(value[(leaf >= 0) & (feature == j)]) for j in range(features))
-
-    def cells(self, X: Any) -> Ints:
-        """How many thresholds lie at or below each value: rows with equal numbers get equal answers."""
-        columns = zip(self.thresholds, np.asarray(X, np.float32).T, strict=True)
-        return np.stack([np.searchsorted(splits, column, side="right") for splits, column in columns], axis=1)
-
-    def snapped(self, X: Any) -> Floats:
-        """Rows that get the same answers, with one value per cell between two thresholds."""
-        return np.stack([axis[cell] for axis, cell in zip(self._axes, self.cells(X).T, strict=True)], axis=1)
-
-    @property
-    def _axes(self) -> list[Floats]:
-        """A value in each cell of each feature."""
-        below = [np.nextafter(splits[:1], np.float32(-np.inf)) for splits in self.thresholds]
-        axes = [np.concatenate(pair) for pair in zip(below, self.thresholds, strict=True)]
-        return [axis.astype(np.float64) if len(axis) else np.zeros(1) for axis in axes]
-
-    def leaves(self) -> list[Box]:
-        """The region of every leaf, in cells, and what it adds to the margin of its output."""
-        boxes: list[Box] = []
-        most = np.array([len(splits) for splits in self.thresholds])
-        for number, tree in enumerate(self.trees):
-            nodes = [(0, np.zeros_like(most), most)]
-            for node, low, high in nodes:
-                value, j = tree["split_conditions"][node], tree["split_indices"][node]
-                if (left := tree["left_children"][node]) < 0:
-                    boxes.append((number % len(self.start), low, high, float(value)))
-                    continue
-                place = np.searchsorted(self.thresholds[j], value)
-                below, above = high.copy(), low.copy()
-                below[j], above[j] = min(high[j], place), max(low[j], place + 1)
-                nodes += [(left, low, below), (tree["right_children"][node], above, high)]
-        return boxes
+    def table(self) -> Floats | None:
+        """The margins of every combination of cells; None where there are many."""
+        edges: list[Floats] = self.forest.edges
+        if float(np.prod([len(cuts) + 1.0 for cuts in edges])) > _MOST_CELLS:
+            return None
+        axes = [np.append(cuts, cuts[-1:] + 1.0) if len(cuts) else np.zeros(1) for cuts in edges]
+        return self._asked(np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1))
 
     def predict(self, X: Any) -> Ints:
-        """Positions of the predicted labels; of many trees, equal rows are asked about once."""
-        rows = np.asarray(X, np.float64)
-        codes, first = group((self.cells(rows),)) if len(self.trees) >= _MANY_TREES else (slice(None), slice(None))
-        return np.asarray(self._margins(rows[first]).argmax(axis=1)[codes])
+        """Positions of the predicted labels."""
+        return np.asarray(self.margins(X).argmax(axis=1))
 
     def predict_proba(self, X: Any) -> Floats:
         """A probability for each label."""
-        return softmax(self._margins(np.asarray(X, np.float64)))
+        return softmax(self.margins(X))
 
-    def _margins(self, rows: Floats) -> Floats:
-        """Margins of all classes; of two classes those of the first are 0."""
+    def margins(self, X: Any) -> Floats:
+        """Margins of all classes, of two classes 0 and that of the second; from the table if there is one."""
+        rows = np.asarray(X, np.float64)
+        if self.table is not None:
+            sizes = [len(cuts) + 1 for cuts in self.forest.edges]
+            return np.asarray(self.table[np.ravel_multi_index(tuple(self.forest.cells(rows).T), sizes)])
+        return self._asked(rows)
+
+    def _asked(self, rows: Floats) -> Floats:
         margins = self.estimator.get_booster().inplace_predict(rows.astype(np.float32), predict_type="margin")
         margins = np.asarray(margins, np.float64).reshape(len(rows), len(self.start)) + self.start
         return np.column_stack([np.zeros(len(rows)), margins]) if margins.shape[1] == 1 else margins
-
-
-def _trees(content: bytes) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(content)["learner"]["gradient_booster"]["model"]["trees"]
-    return found
 
 
 def softmax(margins: Floats) -> Floats:
@@ -152,44 +95,9 @@ def softmax(margins: Floats) -> Floats:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-@dataclass(frozen=True, eq=False)
-class Tabulated:
-    """Boosted trees as a table: between two neighboring thresholds of every feature their answer is constant."""
-
-    model: Boosted
-    labels: Ints
-    chances: Floats
-
-    def __fingerprint__(self) -> str:
-        """Identifies the table by its trees, whose answers it gives."""
-        return f"tabulated {self.model.__fingerprint__()}"
-
-    def predict(self, X: Any) -> Ints:
-        """Positions of the predicted labels."""
-        return np.asarray(self.labels[self._cells(X)])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """A probability for each label."""
-        return np.asarray(self.chances[self._cells(X)])
-
-    def _cells(self, X: Any) -> Any:
-        sizes = [len(splits) + 1 for splits in self.model.thresholds]
-        return np.ravel_multi_index(tuple(self.model.cells(X).T), sizes)
-
-
-@lru_cache(maxsize=2)
-def tabulated(model: Boosted) -> Boosted | Tabulated:
-    """The model as a table if its thresholds leave few cells, else the model itself."""
-    if float(np.prod([len(splits) + 1 for splits in model.thresholds], dtype=float)) > _MOST_CELLS:
-        return model
-    every = np.stack([axis.ravel() for axis in np.meshgrid(*model._axes, indexing="ij")], axis=1)
-    margins = model._margins(every)
-    return Tabulated(model, margins.argmax(axis=1), softmax(margins))
-
-
 @lru_cache(maxsize=4)
 def trained(name: str, settings: Settings, setting: Setting) -> tuple[Split, Boosted]:
-    """A data set and its model in a setting, with the settings of the paper's Table 4 or by its grid.
+    """A data set and its model in a setting, with the settings of the paper's Table 4.
 
     The model is trained once and kept in the cache.
     """
@@ -197,17 +105,12 @@ def trained(name: str, settings: Settings, setting: Setting) -> tuple[Split, Boo
 
     data = split(name, settings.folder, settings.seed, setting)
     rows = hashlib.blake2b(np.ascontiguousarray(data.train).tobytes(), digest_size=16).hexdigest()
-    path = settings.path("models", name, setting, rows, sklearn.__version__, load_xgboost().__version__)
-    try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as kept:
-            return data, Boosted(kept["content"].tobytes(), kept["start"], json.loads(str(kept["chosen"])))
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # there is none, or it was cut short
+    path = settings.path("models", name, setting, rows, sklearn.__version__, xgboost.__version__)
+    if not path.exists():
         model = _fitted(data, settings, setting)
-    file = io.BytesIO()
-    content = np.frombuffer(model.content, np.uint8)
-    np.savez(file, content=content, start=model.start, chosen=np.array(json.dumps(model.chosen)))
-    write_atomically(path, file.getvalue())
-    return data, model
+        write_atomically(path, json.dumps(model.start.tolist()).encode() + b"\n" + model.content)
+    start, _, content = path.read_bytes().partition(b"\n")
+    return data, Boosted(content, np.array(json.loads(start)))
 
 
 def _fitted(data: Split, settings: Settings, setting: Setting) -> Boosted:
@@ -225,38 +128,14 @@ def _fitted(data: Split, settings: Settings, setting: Setting) -> Boosted:
     if setting == "as_run":
         if data.name in STAND_IN:
             return stand_in(X, y, chosen, settings.seed)
-        return of_scikit_learn(GradientBoostingClassifier(random_state=settings.seed, **chosen).fit(X, y), chosen)
-    chosen = searched(X, y, settings.seed) if settings.search else chosen
-    booster = _classifier(settings.seed, **chosen).fit(X, y).get_booster()
+        return of_scikit_learn(GradientBoostingClassifier(random_state=settings.seed, **chosen).fit(X, y))
+    classifier = xgboost.XGBClassifier(tree_method="hist", random_state=settings.seed, n_jobs=-1, **chosen)
+    booster = classifier.fit(X, y).get_booster()
     outputs = 1 if len(data.classes) == 2 else len(data.classes)
-    return Boosted(bytes(booster.save_raw("json")), np.zeros(outputs), chosen)
+    return Boosted(bytes(booster.save_raw("json")), np.zeros(outputs))
 
 
-def _classifier(seed: int, **chosen: Any) -> Any:
-    return load_xgboost().XGBClassifier(tree_method="hist", random_state=seed, n_jobs=-1, **chosen)
-
-
-def searched(X: Floats, y: Ints, seed: int) -> dict[str, Any]:
-    """The best of all combinations of the paper's grid by mean accuracy over three folds; the first among equals.
-
-    Boosting adds one tree at a time, so a model with fewer trees is the beginning of the model with most trees.
-    """
-    from sklearn.model_selection import KFold
-
-    accuracies: dict[tuple[float, int, int], float] = {}
-    for train, test in KFold(3, shuffle=True, random_state=seed).split(X):
-        for rate in _RATES:
-            for depth in _DEPTHS:
-                model = _classifier(seed, learning_rate=rate, n_estimators=_TREES[-1], max_depth=depth)
-                model.fit(X[train], y[train])
-                for trees in _TREES:
-                    right = float(np.mean(model.predict(X[test], iteration_range=(0, trees)) == y[test]))
-                    accuracies[rate, trees, depth] = accuracies.get((rate, trees, depth), 0.0) + right
-    rate, trees, depth = max(accuracies, key=lambda choice: accuracies[choice])
-    return {"learning_rate": rate, "n_estimators": trees, "max_depth": depth}
-
-
-def of_scikit_learn(estimator: Any, chosen: Mapping[str, Any]) -> Boosted:
+def of_scikit_learn(estimator: Any) -> Boosted:
     """The trees of scikit-learn's fitted ``GradientBoostingClassifier``."""
     trees = []
     for tree in (each.tree_ for each in estimator.estimators_.ravel()):
@@ -290,17 +169,17 @@ def of_scikit_learn(estimator: Any, chosen: Mapping[str, Any]) -> Boosted:
         )
     features = estimator.n_features_in_
     start = estimator._raw_predict_init(np.zeros((1, features), np.float32))[0]  # by the classes' shares
-    return _of_trees(trees, np.asarray(start, np.float64), features, chosen)
+    return _of_trees(trees, np.asarray(start, np.float64), features)
 
 
-def _of_trees(trees: Sequence[dict[str, Any]], start: Floats, features: int, chosen: Mapping[str, Any]) -> Boosted:
+def _of_trees(trees: Sequence[dict[str, Any]], start: Floats, features: int) -> Boosted:
     """Trees as a model of xgboost's, whose file is that of a stump with other trees put in."""
-    xgboost, outputs = load_xgboost(), len(start)
+    outputs = len(start)
     asked = {"objective": "multi:softprob", "num_class": outputs} if outputs > 1 else {}
     rows = xgboost.DMatrix(np.zeros((outputs, features)), label=np.arange(outputs))
     stump = xgboost.train({**asked, "base_score": 0.0, "max_depth": 1, "nthread": 1}, rows, 1)
-    file = json.loads(bytes(stump.save_raw("json")))
-    model = file["learner"]["gradient_booster"]["model"]
+    file = json.loads(stump.save_raw("json"))
+    model = _model(file)
     like = model["trees"][0]
     model["trees"] = [
         like | tree | {"id": number, "tree_param": like["tree_param"] | {"num_nodes": str(len(tree["left_children"]))}}
@@ -309,7 +188,12 @@ def _of_trees(trees: Sequence[dict[str, Any]], start: Floats, features: int, cho
     model["tree_info"] = [number % outputs for number in range(len(trees))]
     model["iteration_indptr"] = list(range(0, len(trees) + 1, outputs))
     model["gbtree_model_param"]["num_trees"] = str(len(trees))
-    return Boosted(json.dumps(file).encode(), start, chosen)
+    return Boosted(json.dumps(file).encode(), start)
+
+
+def _model(file: dict[str, Any]) -> dict[str, Any]:
+    model: dict[str, Any] = file["learner"]["gradient_booster"]["model"]
+    return model
 
 
 def stand_in(X: Floats, y: Ints, chosen: Mapping[str, Any], seed: int) -> Boosted:
@@ -320,7 +204,7 @@ def stand_in(X: Floats, y: Ints, chosen: Mapping[str, Any], seed: int) -> Booste
     xgboost grows the trees (with second derivatives of 1 its gain is that of least squares), on 256 bins per feature
     where scikit-learn tries every split: that alone differs.
     """
-    xgboost, classes = load_xgboost(), int(y.max()) + 1
+    classes = int(y.max()) + 1
     rows = xgboost.QuantileDMatrix(np.asarray(X, np.float32), label=y)
     grown = {"objective": "multi:softprob", "num_class": classes, "tree_method": "hist", "seed": seed, "base_score": 0}
     grown |= {"max_depth": chosen["max_depth"], "reg_lambda": 0.0, "min_child_weight": 1.0, "learning_rate": 1.0}
@@ -333,7 +217,7 @@ def stand_in(X: Floats, y: Ints, chosen: Mapping[str, Any], seed: int) -> Booste
         booster = xgboost.Booster(grown, [rows])  # a new one, since it tells the leaves of all its trees or none
         booster.update(rows, 0, fobj=lambda *_, slopes=slopes: slopes)
         leaves = booster.predict(rows, pred_leaf=True).astype(np.int64).reshape(len(y), classes)
-        for k, tree in enumerate(_trees(bytes(booster.save_raw("json")))):
+        for k, tree in enumerate(_model(json.loads(booster.save_raw("json")))["trees"]):
             # Since r is 1 - p or -p, |r| (1 - |r|) is p (1 - p).
             sizes, r = np.abs(residuals[:, k]), residuals[:, k]
             above = np.bincount(leaves[:, k], r) * (classes - 1) / classes
@@ -345,4 +229,4 @@ def stand_in(X: Floats, y: Ints, chosen: Mapping[str, Any], seed: int) -> Booste
             is_leaf = np.array(tree["left_children"]) < 0
             tree["split_conditions"] = np.where(is_leaf, values, tree["split_conditions"]).tolist()
             trees.append(tree)
-    return _of_trees(trees, start, X.shape[1], chosen)
+    return _of_trees(trees, start, X.shape[1])

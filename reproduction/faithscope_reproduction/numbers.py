@@ -71,8 +71,8 @@ def rows_expected(like: Record, count: int, n: int, rows: int) -> Record:
     if not n:
         return share(like, count, n)
     low, high = map(float, betabinom.ppf([0.025, 0.975], rows, count + 0.5, n - count + 0.5))
-    limits: dict[str, Any] = {"low": low, "high": high, "lowest": low, "highest": high, "hangs_on": "anchors"}
-    return replace(like, n=n, ours=count / n * rows, **limits)
+    limits = replace(like, low=low, high=high, lowest=low, highest=high, hangs_on="95% of runs of anchors")
+    return replace(limits, n=n, ours=count / n * rows)
 
 
 def noted(record: Record, why: str) -> Record:
@@ -100,8 +100,9 @@ def ranged(outcome: Outcome, others: Sequence[Outcome], hangs_on: str) -> Outcom
         numbers = drawn.get((record.case, record.measure), [])
         # A range over some of the draws would be too narrow.
         if record.setting == "as_run" and record.ours is not None and len(numbers) == len(others):
-            every, draws = [record.ours, *numbers], len(others) + 1
-            record = replace(record, lowest=min(every), highest=max(every), draws=draws, hangs_on=hangs_on)
+            every = [record.ours, *numbers]
+            drawn_on = f"{len(every)} draws of {hangs_on}"
+            record = replace(record, lowest=min(every), highest=max(every), hangs_on=drawn_on)
         records.append(record)
     spent = total(replace(other, records=(), figures=(), claims=(), notes=()) for other in others)
     return replace(outcome, records=tuple(records)) + spent

@@ -37,11 +37,10 @@ class Record:
     note : str
         Why ours differs from the printed number, if that is known; ``unexplained`` if it is not. A verdict comes first:
         ``explained: …``, ``likely: …``, ``partly: …``, ``open: …``.
-    lowest, highest, draws : float, float, int or None
-        Least and greatest number over so many plausible draws, ours among them; None if no range was computed. Without
-        a number of draws, what 95% of all runs would count.
+    lowest, highest : float or None
+        Least and greatest number over plausible draws, ours among them; None if no range was computed.
     hangs_on : str
-        What is drawn, if the number hangs on a draw that the paper does not tell: such as the split.
+        What is drawn, and how often, if the number hangs on a draw that the paper does not tell: such as the split.
     """
 
     table: str
@@ -60,7 +59,6 @@ class Record:
     note: str = ""
     lowest: float | None = None
     highest: float | None = None
-    draws: int | None = None
     hangs_on: str = ""
 
     @property
@@ -127,8 +125,6 @@ class Figure:
         What the figure and its axes are called; `name` is unique, such as ``figure6-chess``.
     columns : mapping of str to list
         ``curve`` (its name in the legend), ``x``, ``y``, and the band ``low``, ``high`` (None without a band).
-    bars : bool
-        Whether each point is a bar, since places on the x axis have no order that a line could follow.
     """
 
     name: str
@@ -136,17 +132,15 @@ class Figure:
     x: str
     y: str
     columns: Mapping[str, list[Any]]
-    bars: bool = False
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a run: how long it took, when it ended (UTC), and whether an earlier run had kept it."""
+    """A step of a run: how long it took, and when it ended (UTC)."""
 
     name: str
     seconds: float
-    when: str = ""
-    kept: bool = False
+    when: str
 
 
 @dataclass(frozen=True)

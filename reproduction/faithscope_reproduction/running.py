@@ -5,45 +5,40 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import product
 from multiprocessing import active_children, get_context, parent_process
-from types import MappingProxyType
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.inputs.hints import hint
-from faithscope_reproduction.records import Outcome, Setting
+from faithscope_reproduction.records import SETTINGS, Outcome, Setting
 from faithscope_reproduction.settings import Settings
 
 # In the order of the paper: the module that has its function `run`, its title, and about how many minutes it takes.
-PARTS = MappingProxyType(
-    {
-        "table1": ("highlights", "Highlighted text: four explainers of a linear model of movie reviews", 5),
-        "figure1": ("growth", "Decision trees: the larger the tree, the more rows it takes (with Figure 6)", 2),
-        "figure2": ("one_record", "Two anchors of one record of Adult, and their local measures", 12),
-        "figure3": ("thresholds", "Anchors by precision threshold (Figures 3 and 8)", 58),
-        "table5": ("discretizations", "SHAP under six discretizations (Tables 2 and 5)", 91),
-        "figure4": ("two_populations", "Two populations of Adult, four explainers", 9),
-        "figure5": ("xor", "LIME on XOR: two rows, two labels, one explanation", 0),
-        "table3": ("sizes", "Data sets", 0),
-        "table4": ("sizes", "Models: settings and accuracy", 2),
-        "figure7": ("growth", "Nearest neighbors: more rows for more neighbors, and for more training rows", 1),
-        "table6": ("discretizations", "LIME under six discretizations", 114),
-        "table7": ("discretizations", "Counterfactuals under four discretizations", 38),
-    }
-)
+PARTS = {
+    "table1": ("highlights", "Highlighted text: four explainers of a linear model of movie reviews", 5),
+    "figure1": ("growth", "Decision trees: the larger the tree, the more rows it takes (with Figure 6)", 2),
+    "figure2": ("one_record", "Two anchors of one record of Adult, and their local measures", 12),
+    "figure3": ("thresholds", "Anchors by precision threshold (Figures 3 and 8)", 58),
+    "table5": ("discretizations", "SHAP under six discretizations (Tables 2 and 5)", 91),
+    "figure4": ("two_populations", "Two populations of Adult, four explainers", 9),
+    "figure5": ("xor", "LIME on XOR: two rows, two labels, one explanation", 0),
+    "table3": ("sizes", "Data sets", 0),
+    "table4": ("sizes", "Models: settings and accuracy", 2),
+    "figure7": ("growth", "Nearest neighbors: more rows for more neighbors, and for more training rows", 1),
+    "table6": ("discretizations", "LIME under six discretizations", 114),
+    "table7": ("discretizations", "Counterfactuals under four discretizations", 38),
+}
 # What else the paper calls them: one part has the numbers of both.
-ALSO = MappingProxyType({"table2": "table5", "figure6": "figure1", "figure8": "figure3"})
+ALSO = {"table2": "table5", "figure6": "figure1", "figure8": "figure3"}
 # Trained before the parts that need them, which else would train them at the same time; the slowest first.
-_WITH_MODELS = {"figure2", "figure3", "figure4", "table4", "table5", "table6", "table7"}
-_MODELS: tuple[tuple[str, Setting], ...] = (
-    *(("covtype", "as_run"), ("chess", "as_run"), ("avila", "as_run"), ("covtype", "as_defined")),
-    *(("chess", "as_defined"), ("avila", "as_defined"), ("bank", "as_run")),
-)
+_WITHOUT_MODELS = {"table1", "table3", "figure1", "figure5", "figure7"}
+_MODELS = tuple(product(("covtype", "chess", "avila", "bank"), SETTINGS))
 _BETWEEN = 10.0  # seconds between lines of progress
 
 
@@ -65,30 +60,26 @@ def chosen(names: Iterable[str]) -> list[str]:
     return [name for name in PARTS if name in asked or not asked]
 
 
-def run(
-    names: Iterable[str], settings: Settings, told: Callable[[str], None] = lambda _: None, workers: int = 1
-) -> list[Part]:
-    """Run parts of the paper, one after the other or several at once.
+def run(names: Iterable[str], settings: Settings, workers: int = 1) -> list[Part]:
+    """Run parts of the paper, one after the other or several at once; progress is told on standard error.
 
     Parameters
     ----------
     names : iterable of str
         As in `PARTS` or `ALSO`; none for all parts.
     settings : Settings
-    told : callable
-        Called with a line of progress before each part; workers write their lines to standard error.
     workers : int
         Processes that run parts at the same time: most of the work is done by one core.
     """
     asked = chosen(names)
     if workers == 1 or len(asked) == 1:
-        return [_part(name, settings, told) for name in asked]
+        return [_part(name, settings) for name in asked]
     others = set(active_children())
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))  # workers share the cores
     with ProcessPoolExecutor(min(workers, len(asked)), get_context("spawn"), _follow_parent) as pool:
-        models = [pool.submit(_train, *model, settings) for model in (_MODELS if _WITH_MODELS & {*asked} else ())]
+        models = [pool.submit(_train, *model, settings) for model in (_MODELS if {*asked} - _WITHOUT_MODELS else ())]
         # The longest first, so that workers end together.
-        parts = {name: pool.submit(_in_worker, name, settings) for name in sorted(asked, key=lambda n: -PARTS[n][2])}
+        parts = {name: pool.submit(_part, name, settings) for name in sorted(asked, key=lambda n: -PARTS[n][2])}
         try:
             for model in models:
                 model.result()
@@ -105,12 +96,6 @@ def run(
             raise
 
 
-def _part(name: str, settings: Settings, told: Callable[[str], None]) -> Part:
-    module, title, _ = PARTS[name]
-    told(f"{name}: {title}")
-    return Part(name, title, import_module(f"faithscope_reproduction.parts.{module}").run(name, settings))
-
-
 def _follow_parent() -> None:
     """End this worker when its parent ends, for whatever reason; Ctrl-C is for the parent to handle."""
     parent: Any = parent_process()
@@ -125,16 +110,18 @@ def _train(name: str, setting: Setting, settings: Settings) -> None:
     trained(name, settings, setting)
 
 
-def _in_worker(name: str, settings: Settings) -> Part:
-    last = time.monotonic()
+def _part(name: str, settings: Settings) -> Part:
+    (module, title, _), last = PARTS[name], time.monotonic()
 
     def say(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+        print(f"{name}: {line}", file=sys.stderr, flush=True)
 
     def progress(phase: str, done: int, total: int) -> None:
         nonlocal last
         if time.monotonic() - last >= _BETWEEN:
             last = time.monotonic()
-            say(f"{name}: {phase}, {done:,} of {total:,} rows")
+            say(f"{phase}, {done:,} of {total:,} rows")
 
-    return _part(name, settings if settings.progress is False else replace(settings, progress=progress), say)
+    say(title)
+    settings = settings if settings.progress is False else replace(settings, progress=progress)
+    return Part(name, title, import_module(f"faithscope_reproduction.parts.{module}").run(name, settings))

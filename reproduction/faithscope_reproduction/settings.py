@@ -12,7 +12,6 @@ from typing import Any
 
 import faithscope as fs
 from faithscope.datasets import cache_folder
-from faithscope.errors import BadInput
 from faithscope.runtime.files import write_atomically
 from faithscope_reproduction.records import Outcome, Setting, Step
 
@@ -23,7 +22,6 @@ CAPS: dict[Setting, dict[str, int]] = {
     "as_run": {"chess": 2_800, "adult": 8_000, "covtype": 4_650},
 }
 _QUICK = 200
-CHOICES = ("quick", "all_rows", "search", "dice", "seed")  # those that change numbers
 
 
 @cache
@@ -52,12 +50,6 @@ class Settings:
         Keeps data sets, models, explanations and results, so that an interrupted run goes on.
     quick : bool
         Few rows and small models: shows that everything runs; the numbers mean little.
-    all_rows : bool
-        Explain every test row.
-    search : bool
-        Choose the models' settings by the paper's grid, rather than take those of its Table 4.
-    dice : bool
-        Counterfactuals by the dice-ml package rather than by our own search.
     seed : int
     progress : None, bool or callable
         As for `evaluate`.
@@ -66,26 +58,12 @@ class Settings:
     folder: Path | None = None
     cache: Path = field(default_factory=lambda: cache_folder() / "reproduce")
     quick: bool = False
-    all_rows: bool = False
-    search: bool = False
-    dice: bool = False
     seed: int = 0
     progress: Any = None
 
-    def __post_init__(self) -> None:
-        if self.quick and self.all_rows:
-            raise BadInput("A run cannot be both quick (few rows) and over all rows; choose one of the two.")
-
     def rows(self, name: str, setting: Setting) -> int | None:
         """Cap on the number of test rows of a data set that are explained; None for no cap."""
-        if self.all_rows:
-            return None
         return _QUICK if self.quick else CAPS[setting].get(name)
-
-    @property
-    def fresh(self) -> bool:
-        """Whether the cache has nothing yet that an earlier run computed."""
-        return not any(self.cache.joinpath(name).is_dir() for name in ("results", "explanations", "models"))
 
     @property
     def explanations(self) -> Path:
@@ -94,7 +72,7 @@ class Settings:
 
     def path(self, folder: str, name: str, *asked: Any) -> Path:
         """The file of an answer, named by what was asked, by the settings and by all sources."""
-        question = [sources(), *(getattr(self, choice) for choice in CHOICES), name, *asked]
+        question = [sources(), self.quick, self.seed, name, *asked]
         digest = hashlib.blake2b(json.dumps(question).encode(), digest_size=16).hexdigest()
         return self.cache / folder / f"{name.split()[0]}-{digest}"
 
@@ -102,12 +80,11 @@ class Settings:
         """The outcome of a step, read from the cache if it is there; its seconds are those of the first time."""
         path = self.path("results", name)
         try:
-            kept = Outcome.from_dict(json.loads(path.read_text("utf-8")))
-            return replace(kept, steps=tuple(replace(step, kept=True) for step in kept.steps))
-        except (OSError, ValueError, KeyError, TypeError):  # there is none, or it was cut short
+            return Outcome.from_dict(json.loads(path.read_text("utf-8")))
+        except (OSError, ValueError):  # there is none, or it was cut short
             began = time.monotonic()
         outcome = compute(*given)
-        seconds = outcome.seconds + time.monotonic() - began
+        seconds = time.monotonic() - began
         when = datetime.now(UTC).isoformat(timespec="seconds")
         outcome = replace(outcome, seconds=seconds, steps=(Step(name, seconds, when),))
         write_atomically(path, json.dumps(asdict(outcome)).encode())

@@ -8,10 +8,10 @@ import numpy as np
 import faithscope as fs
 from faithscope_reproduction.authors.label_shap import LabelShap
 from faithscope_reproduction.authors.random_flips import RandomFlips
-from faithscope_reproduction.authors.table_anchors import ReleasedAnchors
+from faithscope_reproduction.authors.released_anchors import ReleasedAnchors
 from faithscope_reproduction.data import Floats, Ints, Split
 from faithscope_reproduction.intervals import JACKKNIFE
-from faithscope_reproduction.models import Boosted, Tabulated, tabulated, trained
+from faithscope_reproduction.models import Boosted, trained
 from faithscope_reproduction.records import Setting
 from faithscope_reproduction.settings import Settings
 
@@ -37,9 +37,7 @@ class BoostedSystem:
     setting : str
         As defined or as run: decides the split, the model and what explainers learn from.
     split : Split
-    trees : Boosted
-    model : Boosted or Tabulated
-        As a table if the data set has few different inputs.
+    model : Boosted
     rows : (n, d) array
     predictions, truth : (n,) arrays
         What the model says of them, and their labels.
@@ -48,8 +46,7 @@ class BoostedSystem:
 
     setting: Setting
     split: Split
-    trees: Boosted
-    model: Boosted | Tabulated
+    model: Boosted
     rows: Floats
     predictions: Ints
     truth: Ints
@@ -59,10 +56,10 @@ class BoostedSystem:
     def of(cls, name: str, settings: Settings, setting: Setting, most: int | None = None) -> "BoostedSystem":
         """Train or read the model of a data set; explain at most `most` of its test rows, fewer in a quick run."""
         most = min(most or _QUICK_ROWS, _QUICK_ROWS) if settings.quick else most
-        data, trees = trained(name, settings, setting)
-        chosen = data.chosen(settings, setting)[: None if settings.all_rows else most]
-        model, rows = tabulated(trees), data.test[chosen]
-        return cls(setting, data, trees, model, rows, model.predict(rows), data.y_test[chosen], settings)
+        data, model = trained(name, settings, setting)
+        chosen = data.chosen(settings, setting)[:most]
+        rows = data.test[chosen]
+        return cls(setting, data, model, rows, model.predict(rows), data.y_test[chosen], settings)
 
     @property
     def known(self) -> Floats:
@@ -79,9 +76,9 @@ class BoostedSystem:
         if self.setting == "as_run":
             return LabelShap(self.model, sample(self.split.test, count), seed=seed)
         background = self.split.train[np.random.default_rng(seed).choice(len(self.split.train), count, replace=False)]
-        table = isinstance(self.model, Tabulated)  # few enough features to try all coalitions
+        table = self.model.table is not None  # few enough features to try all coalitions
         output: Any = "margin" if len(self.split.classes) > 2 and not table else "probability"
-        model = self.model if table else self.trees.estimator
+        model = self.model if table else self.model.estimator
         return fs.explainers.Shap(model, background, output=output, seed=seed)
 
     def lime(self) -> Any:
@@ -94,12 +91,10 @@ class BoostedSystem:
         return fs.explainers.Lime(self.model, self.known, draws="own", **how)
 
     def counterfactual(self) -> Any:
-        """As run: dice-ml's random method, or its package if the settings say so; of many classes, always the first."""
+        """As run: dice-ml's random method; of many classes, always the first."""
         if self.setting == "as_defined":
             return fs.explainers.Counterfactual(self.model, self.known, categorical=self.split.categorical)
         known, seed = self.split.train[:_KNOWN], self.settings.seed
-        if self.settings.dice:
-            return fs.explainers.Dice(self.model, known, seed=seed)
         wanted = 0 if len(self.split.classes) > 2 else None
         fractions, samples = self.split.name in _FRACTIONS, 100 if self.settings.quick else 1_000
         return RandomFlips(self.model, known, wanted=wanted, fractions=fractions, samples=samples, seed=seed)
@@ -107,7 +102,7 @@ class BoostedSystem:
     def anchors(self, threshold: float) -> Any:
         """As run: as the package anchor-exp gives them, of all test rows. As defined: ours, with its beam of 1."""
         if self.setting == "as_run":
-            return ReleasedAnchors(self.model, self.split.test, threshold, seed=self.settings.seed)
+            return ReleasedAnchors(self.model, self.split.test, self.split.names, threshold, seed=self.settings.seed)
         how: dict[str, Any] = {"categorical": self.split.categorical, "seed": self.settings.seed}
         return fs.explainers.Anchors(self.model, self.known, threshold=threshold, beam=1, **how)
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
+from faithscope.inputs.seeds import generators
 from faithscope_reproduction.authors.small_changes import SmallChanges, decimals
 
 Floats = NDArray[np.float64]
-Masks = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 NONE = -1e9  # stands in every feature of a counterfactual that was not found
@@ -42,8 +42,6 @@ class RandomFlips:
     samples : int
     seed : int
         With the row itself it decides what is drawn, so batches change nothing.
-    finish : bool
-        Whether small changes are taken back.
     """
 
     model: Any
@@ -52,11 +50,9 @@ class RandomFlips:
     fractions: bool = False
     samples: int = 1_000
     seed: int = 0
-    finish: bool = True
 
     def __repr__(self) -> str:
-        rest = "" if self.finish else ", finish=False"
-        return f"RandomFlips(wanted={self.wanted}, samples={self.samples}, seed={self.seed}{rest})"
+        return f"RandomFlips(wanted={self.wanted}, samples={self.samples}, seed={self.seed})"
 
     def explain(self, X: Any, *, progress: Callable[[int, int], None] | None = None) -> fs.Importances:
         """One point per row; `NONE` throughout if none was found."""
@@ -66,29 +62,18 @@ class RandomFlips:
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             searched = self._search(part)
-            points[start : start + step] = self.finished(searched, part)[0] if self.finish else searched
+            found = np.flatnonzero((searched != NONE).any(axis=1))
+            searched[found] = self._finished(searched[found], part[found])
+            points[start : start + step] = searched
             if progress is not None:
                 progress(min(start + step, len(rows)), len(rows))
         return fs.Importances(points)
 
-    def finished(self, points: Floats, rows: Floats, limit: int | None = None) -> tuple[Floats, Masks]:
-        """The points after small changes were taken back, and which rows' searches met the limit of steps.
-
-        Parameters
-        ----------
-        points : (n, d) array
-            What ``finish=False`` gave these rows.
-        rows : (n, d) array
-        limit : int, optional
-            Most steps of one search.
-        """
-        flipped = np.flatnonzero((points != NONE).any(axis=1))
-        points, limited = points.copy(), np.zeros(len(rows), np.bool_)
-        wanted = self._wanted(rows[flipped])
-        points[flipped], limited[flipped] = SmallChanges.of(self.known, self.fractions, limit).take_back(
-            points[flipped], rows[flipped], lambda asked, of: self._classes(asked) == wanted[of], _splits(self.model)
-        )
-        return points, limited
+    def _finished(self, points: Floats, rows: Floats) -> Floats:
+        """The points after small changes were taken back."""
+        wanted, forest = self._wanted(rows), getattr(self.model, "forest", None)
+        changes = SmallChanges.of(self.known, self.fractions, None if forest is None else forest.edges)
+        return changes.take_back(points, rows, lambda asked, of: self._classes(asked) == wanted[of])
 
     def _wanted(self, rows: Floats) -> Ints:
         return 1 - self._classes(rows) if self.wanted is None else np.full(len(rows), self.wanted)
@@ -96,8 +81,7 @@ class RandomFlips:
     def _search(self, rows: Floats) -> Floats:
         """A random one of all copies that ever were flipped, for each row."""
         wanted, (n, d) = self._wanted(rows), rows.shape
-        words = np.ascontiguousarray(rows + 0.0).view(np.uint32).tolist()
-        rngs = [np.random.default_rng([self.seed, *own]) for own in words]
+        rngs = generators(self.seed, rows)
         values = self._drawn(np.array([rng.random((self.samples, d)) for rng in rngs]))
         copies = np.repeat(rows[:, None, :], self.samples, axis=1)
         points, best, left = np.full(rows.shape, NONE), np.full(n, -1.0), np.arange(n)
@@ -127,11 +111,6 @@ class RandomFlips:
 
     def _classes(self, rows: Floats) -> Ints:
         return np.asarray(self.model.predict(rows), np.int64)
-
-
-def _splits(model: Any) -> Any:
-    """The values at which a model of trees may change its answer, per feature; None if it does not tell."""
-    return getattr(model, "thresholds", getattr(getattr(model, "model", None), "thresholds", None))
 
 
 def discretized(points: Floats, rows: Floats) -> dict[str, fs.Importances]:

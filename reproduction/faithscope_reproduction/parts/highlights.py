@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import faithscope as fs
-from faithscope_reproduction.authors.text_anchors import ReleasedTextAnchors
+from faithscope_reproduction.authors.released_anchors import ReleasedTextAnchors
 from faithscope_reproduction.claims import by_blocks, by_interval
 from faithscope_reproduction.data import reviews
 from faithscope_reproduction.intervals import JACKKNIFE
@@ -48,8 +48,7 @@ def _in_setting(setting: Setting, settings: Settings) -> Outcome:
         "first_word": fs.explainers.FirstWord(),
         "all_words": fs.explainers.AllWords(),
     }
-    how: dict[str, Any] = {"cache": settings.explanations, "progress": settings.progress}
-    compared = fs.compare(reviewed.predict, explainers, texts, **how)
+    compared = fs.compare(reviewed.predict, explainers, texts, cache=settings.explanations, progress=settings.progress)
 
     def on(ev: fs.Evaluation, rows: NDArray[np.int64]) -> tuple[fs.Estimate, fs.Estimate]:
         """Consistency and sufficiency on these rows."""

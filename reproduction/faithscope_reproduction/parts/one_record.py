@@ -28,6 +28,7 @@ _AS_RUN = (
     "test rows (the printed fnlwgt <= 116736 is their first quartile); all columns are numbers; scikit-learn's "
     "boosting (the rows covered and their labels are the printed ones but for two)"
 )
+_EXPECTED = "expected among all rows covered, where 95% of runs lie in the range; unexplained if outside; "
 _COVERED = "the printed anchor on UCI's own test rows, which it covers exactly as often as the paper prints"
 _QUICK, _SAMPLE = 30, 2_000
 _KEPT_TOGETHER = 2_000  # rows in a file of the cache: rows that are explained together share perturbed rows
@@ -103,20 +104,19 @@ def _given_anew(threshold: float, settings: Settings) -> Outcome:
     system = BoostedSystem.of("adult", settings, "as_run", 1)
     covered = np.flatnonzero(_holds(threshold, system.split))
     chosen = np.random.default_rng(settings.seed).permutation(covered)[: _QUICK if settings.quick else _SAMPLE]
-    anchors = replace(system.anchors(threshold), names=system.split.names)
     rows, n = system.split.test[chosen], len(chosen)
-    rules = anchors.explain(rows).to_conditions() if n else []
+    rules = system.anchors(threshold).explain(rows).to_conditions() if n else []
     given = np.array([set(rule) == set(PRINTED[threshold]) for rule in rules], bool)
     count, poor = int(given.sum()), int(np.sum(given & (system.model.predict(rows) == 0)))
     note = f"a sample of the {len(covered):,} rows that the printed anchor covers; {_AS_RUN}"
 
-    def like(measure: str) -> Record:
-        return _like(threshold, "as_run", n, note, measure)
+    def like(measure: str, first: str = "") -> Record:
+        return _like(threshold, "as_run", n, first + note, measure)
 
     return Outcome(
         (
             *(
-                _judged(rows_expected(like(f"given{label}"), many, n, len(covered)))
+                rows_expected(like(f"given{label}", _EXPECTED), many, n, len(covered))
                 for label, many in (("", count), (_LABELED, poor))
             ),
             share(like("local consistency"), poor, count),
@@ -125,16 +125,6 @@ def _given_anew(threshold: float, settings: Settings) -> Outcome:
             replace(like("different anchors"), ours=len({frozenset(rule) for rule in rules})),
         )
     )
-
-
-def _judged(record: Record) -> Record:
-    """The record, with a word on whether another run might well count what the paper prints."""
-    if record.low is None or record.high is None:
-        return record
-    inside = record.low <= (record.printed or 0.0) <= record.high
-    verdict = "inside" if inside else "outside, which is unexplained"
-    limits = f"95% of runs count {record.low:,.0f} to {record.high:,.0f}: the printed number is {verdict}"
-    return replace(record, note=f"expected among all rows covered; {limits}; {record.note}")
 
 
 def as_printed(settings: Settings) -> Outcome:

@@ -71,12 +71,6 @@ def _sizes(name: str, settings: Settings) -> Outcome:
 def _accuracies(name: str, settings: Settings) -> Outcome:
     data, model = trained(name, settings, "as_defined")
     records = [_accuracy(data, model, "as_defined", "xgboost")]
-    if settings.search:  # the settings that the paper's grid chose, beside the printed ones
-        chosen = [
-            Record("table4", name, what, "as_defined", len(data.train), ours, printed("table4", what, dataset=name))
-            for what, ours in model.chosen.items()
-        ]
-        records += chosen
     data, model = trained(name, settings, "as_run")
     records.append(_accuracy(data, model, "as_run", _STAND_IN if name in STAND_IN else "scikit-learn's boosting"))
     return Outcome(tuple(records))

@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from scipy.stats import rankdata
 
-import faithscope as fs
 from faithscope_reproduction.claims import by_trend
 from faithscope_reproduction.data import NAMES
-from faithscope_reproduction.intervals import JACKKNIFE
 from faithscope_reproduction.numbers import record_of, uniqueness
 from faithscope_reproduction.records import SETTINGS, Claim, Figure, Outcome, Record, Setting, total
 from faithscope_reproduction.settings import Settings
@@ -43,10 +40,8 @@ def _curves(name: str, setting: Setting, settings: Settings) -> Outcome:
     system = BoostedSystem.of(name, settings, setting, _QUICK_ROWS if settings.quick else _FEWER.get(name, _ROWS))
     records: list[Record] = []
     thresholds = _QUICK_THRESHOLDS if settings.quick else THRESHOLDS
-    told = partial(settings.progress, f"anchors on {name}") if callable(settings.progress) else None
-    anchors = system.anchors(thresholds[0]).explain_at(system.rows, thresholds, progress=told)
-    for threshold, rules in anchors.items():
-        ev = fs.evaluate(system.predictions, rules, system.rows, interval=JACKKNIFE, progress=False)
+    for threshold in thresholds:
+        ev = system.evaluated(system.anchors(threshold))
         like = Record(
             "figure3", f"{name} {threshold}", "uniqueness", setting, len(system.rows), None, note=_NOTES[setting]
         )

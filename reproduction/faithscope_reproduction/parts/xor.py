@@ -1,6 +1,7 @@
 """Figure 5: LIME explains two rows of the XOR model alike, though their labels differ."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,23 +59,18 @@ def _in_setting(setting: Setting, settings: Settings) -> Outcome:
         if not defined:
             values.append(lime_of_numbers(train, np.random.default_rng([seed, _SAMPLES])))
             continue
-        how: dict[str, Any] = {"class_index": "predicted", "samples": _SAMPLES, "seed": seed}
+        lime = fs.explainers.Lime(xor, train, class_index="predicted", samples=_SAMPLES, draws="own", seed=seed)
         with warnings.catch_warnings(action="ignore"):  # that two rows may speak of two classes is the point here
-            values.append(fs.explainers.Lime(xor, train, **how, draws="own").explain(ROWS).values)
+            values.append(lime.explain(ROWS).values)
     importances = np.array(values)  # (seeds, rows, features)
     records = []
     for row, point in enumerate(ROWS):
         for feature, word in enumerate(("first", "second")):
             known = in_figure("figure5", "lime importance of the second feature") if feature else 0.0
             case, drawn = f"{word} feature at ({point[0]} {point[1]})", importances[:, row, feature]
-            numbers: dict[str, Any] = {
-                "ours": float(drawn.mean()),
-                "std": float(drawn.std(ddof=1)),
-                "repeats": _REPEATS,
-            }
-            records.append(
-                Record("figure5", case, "importance", setting, _SAMPLES, printed=known, note=_NOTES[setting], **numbers)
-            )
+            record = Record("figure5", case, "importance", setting, _SAMPLES, float(drawn.mean()), known)
+            std = float(drawn.std(ddof=1))
+            records.append(replace(record, std=std, repeats=_REPEATS, note=_NOTES[setting]))
     # Are importances of the two rows, over seeds, nearer than the printed two decimals can tell?
     gaps = importances[:, 0] - importances[:, 1]
     mean, margin = np.abs(gaps.mean(axis=0)), half_width(gaps)

@@ -3,24 +3,19 @@
 import csv
 from functools import cache
 from importlib.resources import files
-from types import MappingProxyType
-from typing import Any
 
 from faithscope.errors import BadInput
 
-_FILES = MappingProxyType(
-    {
-        "table1": "table1_highlighted_text",
-        "table3": "table3_datasets",
-        "table4": "table4_models",
-        "table5": "table5_shap",
-        "table6": "table6_lime",
-        "table7": "table7_counterfactuals",
-    }
-)
+_FILES = {
+    "table1": "table1_highlighted_text",
+    "table3": "table3_datasets",
+    "table4": "table4_models",
+    "table5": "table5_shap",
+    "table6": "table6_lime",
+    "table7": "table7_counterfactuals",
+}
 
 
-@cache
 def rows(table: str) -> tuple[dict[str, str], ...]:
     """The lines of a printed table, as text."""
     return _lines(_FILES[table])
@@ -72,8 +67,4 @@ def in_figure(figure: str, what: str) -> float:
 @cache
 def _lines(name: str) -> tuple[dict[str, str], ...]:
     text = files("faithscope_reproduction").joinpath("printed", f"{name}.csv").read_text("utf-8")
-    return tuple(_clean(line) for line in csv.DictReader(text.splitlines()))
-
-
-def _clean(line: dict[str, Any]) -> dict[str, str]:
-    return {str(name).strip(): str(value).strip() for name, value in line.items()}
+    return tuple(csv.DictReader(text.splitlines()))

@@ -1,104 +1,101 @@
-"""A run as a document: what holds, what does not, what cannot be known; then settings, and every number of every part.
-
-A section has blocks: a sentence, a list of sentences (a tuple), a `Table` or a `Figure`. Whoever writes it, for a
-terminal, as Markdown or as a page, knows blocks only.
-"""
+"""A run as a document: what holds, what does not, what cannot be known; then settings, and every number."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from faithscope.explanations.base import several
-from faithscope.sinks.card import Cell, Table
-from faithscope_reproduction.records import MET, NEAR, ROUNDING, SETTINGS, Claim, Figure, Record, Step
+from faithscope.report.document import Block, Document, Group, Section
+from faithscope.sinks.card import Sentence, Table
+from faithscope_reproduction.records import MET, NEAR, SETTINGS, Claim, Record
 from faithscope_reproduction.running import Part
 from faithscope_reproduction.telling import evidence
+from faithscope_reproduction.telling.drawing import chart
 
 _WORDS = ("explained", "likely", "partly", "open", "unexplained")
-_NAMED = 6  # steps that are named where some were kept
 _BLANK = Record("", "", "", "as_run", 0, None)
 NO_RANGE = "no range computed"
+_PAPER = (
+    "“Framework for Evaluating Faithfulness of Local Explanations” (Dasgupta, Frost, Moshkovitz, ICML 2022), beside "
+    "its printed numbers."
+)
 _INTRO = (
-    "*As run* is what comes nearest to what the authors seem to have run, *as defined* the paper's definitions with "
+    "As run is what comes nearest to what the authors seem to have run, as defined the paper's definitions with "
     "our defaults. Shares are compared by their difference, numbers above 1 by their relative difference."
 )
 _FAR = (
-    "As run, farther than 0.05 from the printed number. *In range*: other plausible draws reach the printed one. "
-    "*Unexplained* means that we do not know why. *Likely* and *partly*: there is a reason for it, or for a part "
-    "of it, that this run does not prove; *open*: a reason was named and not tried."
+    "As run, farther than 0.05 from the printed number. In range: other plausible draws reach the printed one. "
+    "Unexplained: we do not know why. Likely and partly: there is a reason for it, or for a part of it, that this run "
+    "does not prove; open: a reason was named and not tried."
 )
 _READING = (
-    "Intervals are for the true measure, at 95%: sampling error and unverifiable rows both. *range* is over plausible "
-    "draws of what the paper does not tell, ours among them."
+    "Intervals are for the true measure, at 95%: sampling error and unverifiable rows both. The range is over "
+    "plausible draws of what the paper does not tell, ours among them."
 )
 _NUMBERS = (
     *("case", "measure", "printed", "as run", "± std", "range", "n"),
     *("as defined", "95% interval", "unverifiable", "chance", "n "),
 )
-_COUNTS = ("table", "setting", "printed", *MET, "mean error of shares", "in our interval")
+_COUNTS = ("table", "setting", "printed", *MET)
 
 
-# How a number stands with the printed one, or a claim with its test, in the colors of verdicts.
-_LOOKS = dict(zip(MET, ("faithful", "partly", "partly", "unfaithful", ""), strict=True))
-_LOOKS |= {"holds": "faithful", "fails": "unfaithful"}
-Block = str | tuple[str, ...] | Table | Figure
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading with blocks; `part` for the numbers of one part of the paper."""
-
-    title: str
-    blocks: Sequence[Block]
-    part: str = ""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """The wall clock of a run: seconds, parts that ran at once, and whether the cache was empty at the beginning."""
-
-    seconds: float
-    workers: int
-    fresh: bool
-
-
-def document(parts: Sequence[Part], command: str, clock: Clock | None = None) -> list[Section]:
-    """The whole run; the first section has no heading of its own."""
+def document(parts: Sequence[Part], command: str) -> Document:
+    """The whole run."""
     records = [record for part in parts for record in part.outcome.records]
     claims = [claim for part in parts for claim in part.outcome.claims]
     rows = [
         (
-            _marked(claim.verdict, claim.verdict),
+            claim.verdict,
             claim.table,
-            claim.setting.replace("_", " "),
+            _words(claim.setting),
             claim.words,
             f"{claim.test}: {decided_by(claim)}",
             claim.note,
         )
         for claim in claims
     ]
-    names = ("verdict", "table", "setting", "claim", "test", "note")
-    verdicts = [[c.verdict for c in claims if setting in (c.setting, "both")] for setting in (*SETTINGS, "both")]
+    verdicts = Counter((claim.setting, claim.verdict) for claim in claims)
     counts = [
-        (setting.replace("_", " "), *(str(told.count(word)) for word in ("holds", "undecided", "fails")))
-        for setting, told in zip((*SETTINGS, "both"), verdicts, strict=True)
+        (_words(setting), *(str(verdicts[setting, word]) for word in ("holds", "undecided", "fails")))
+        for setting in SETTINGS
     ]
-    tested: list[Block] = [
-        Table(("setting", "hold", "undecided", "fail"), tuple(counts)),
-        Table(names, tuple(rows), title=f"All {len(claims)} claims and their tests"),
-    ]
-    far = far_rows(records)
-    explained = Table(("number", "printed", "ours", "n", "range", "verdict", "why"), tuple(far))
-    return [
-        Section("", (f"Written by `{command}`. {timing(parts, clock)} {_INTRO}",)),
-        Section("In a minute", [f"**{heading}.** {told}" for heading, told in in_a_minute(records, claims)]),
-        Section("Printed numbers that are met", (Table(_COUNTS, tuple(met_rows(records))),)),
-        Section("Numbers that are far, and why", (_FAR, explained) if far else ("As run, none is farther than 0.05.",)),
-        Section("Which claims hold", tested if claims else ("These parts test no claim.",)),
-        Section("Settings as run, and their evidence", (evidence.CHOSEN, Table(evidence.COLUMNS, evidence.AS_RUN))),
-        Section("Every number", (_READING,)),
-        *(Section(f"{part.name}: {part.title}", _blocks(part), part.name) for part in parts),
-    ]
+    names = ("verdict", "table", "setting", "claim", "test", "note")
+    far = ("number", "printed", "ours", "n", "range", "verdict", "why")
+    sections: dict[str, Sequence[Block]] = {
+        "In a minute": in_a_minute(records, claims),
+        "Printed numbers that are met": [Table(_COUNTS, tuple(met_rows(records)), words=2)],
+        "Numbers that are far, and why": [Sentence(_FAR), Table(far, tuple(far_rows(records)))],
+        "Which claims hold": [
+            Table(("setting", "hold", "undecided", "fail"), tuple(counts)),
+            _folded(f"All {len(claims)} claims and their tests", Table(names, tuple(rows), words=6)),
+        ],
+        "Settings as run, and their evidence": [
+            Sentence(evidence.CHOSEN),
+            Table(evidence.COLUMNS, evidence.AS_RUN, words=3),
+        ],
+        "Every number": [Sentence(_READING)],
+        **{f"{part.name}: {part.title}": _blocks(part) for part in parts},
+    }
+    lead = f"Written by {command}. {timing(parts)} {_INTRO}"
+    return Document(
+        "faithscope reproduce",
+        "The paper, reproduced",
+        _PAPER,
+        lead,
+        datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        [
+            Section(f"section-{place}", title.partition(":")[0], title, blocks)
+            for place, (title, blocks) in enumerate(sections.items())
+        ],
+    )
+
+
+def _folded(title: str, *blocks: Block) -> Group:
+    return Group(blocks, fold=title)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _blocks(part: Part) -> list[Block]:
@@ -109,18 +106,18 @@ def _blocks(part: Part) -> list[Block]:
     rows = []
     for (case, measure), both in pairs.items():
         run, defined = both.get("as_run", _BLANK), both.get("as_defined", _BLANK)
-        spread = f"{number(run.lowest)} to {number(run.highest)} ({_draws(run)})"
+        spread = f"{number(run.lowest)} to {number(run.highest)} ({run.hangs_on})"
         limits = f"{number(defined.low)} to {number(defined.high)}"
         rows.append(
             (
                 case,
-                measure.replace("_", " "),
+                _words(measure),
                 number(next((record.printed for record in both.values() if record.printed is not None), None)),
-                _marked(number(run.ours, 3), run.met),
+                number(run.ours, 3),
                 number(run.std, 3),
                 "" if run.lowest is None else spread,
                 f"{run.n:,}" if run.n else "",
-                _marked(number(defined.ours, 3), defined.met),
+                number(defined.ours, 3),
                 "" if defined.low is None else limits,
                 "" if defined.unverifiable is None else f"{defined.unverifiable:.0%}",
                 number(defined.chance),
@@ -128,16 +125,9 @@ def _blocks(part: Part) -> list[Block]:
             )
         )
     notes = dict.fromkeys([*part.outcome.notes, *(record.note for record in part.outcome.records if record.note)])
-    told = (*notes, f"{spoken(part.outcome.seconds)} of computing")
-    return [*part.outcome.figures, Table(_NUMBERS, tuple(rows), title=f"{len(rows)} numbers"), told]
-
-
-def _marked(text: str, stands: str) -> Cell:
-    return Cell(text, text, _LOOKS.get(stands, ""))
-
-
-def _draws(record: Record) -> str:
-    return "95% of runs" if record.draws is None else f"{record.draws} draws"
+    told = [Sentence(note) for note in (*notes, f"{spoken(part.outcome.seconds)} of computing")]
+    numbers = _folded(f"{len(rows)} numbers", Table(_NUMBERS, tuple(rows), words=2))
+    return [*map(chart, part.outcome.figures), numbers, _folded("Notes", *told)]
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -156,39 +146,15 @@ def decided_by(claim: Claim) -> str:
 
 
 def spoken(seconds: float) -> str:
-    """A duration in seconds, minutes or hours."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+    """A duration in seconds or minutes."""
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:,.0f} min"
 
 
-def timing(parts: Sequence[Part], clock: Clock | None = None) -> str:
-    """The time of a run in sentences, and whether it was one piece."""
-    told = f"{spoken(sum(part.outcome.seconds for part in parts))} of computing"
-    if clock is None:
-        return f"{told}."
-    if clock.workers > 1:  # they train the slow models before any step begins
-        told = f"{told}, without the models that workers trained first"
-    steps = [step for part in parts for step in part.outcome.steps]
-    kept = [step for step in steps if step.kept]
-    if clock.fresh and not kept:
-        many = several(clock.workers, "worker", "workers")
-        why = f"yes, {spoken(clock.seconds)} by the clock with {many}"
-    elif kept:
-        why = f"no; {len(kept)} of {len(steps)} steps were kept from earlier runs, {_named(kept)}"
-    else:
-        why = (
-            "no; every step was computed in this run, but the cache held models or explanations of an earlier one, "
-            "whose time is not counted"
-        )
-    return f"{told}. From an empty cache in one piece: {why}."
-
-
-def _named(kept: Sequence[Step]) -> str:
-    oldest = min((step.when[:10] for step in kept if step.when), default="an unknown day")
-    more = f" and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
-    return f"the oldest from {oldest}: {', '.join(step.name for step in kept[:_NAMED])}{more}"
+def timing(parts: Sequence[Part]) -> str:
+    """When the steps of a run ended, and how long they took."""
+    steps = [step.when for part in parts for step in part.outcome.steps]
+    when = f" Its {len(steps)} steps ended from {min(steps)} to {max(steps)}, all of the same sources." if steps else ""
+    return f"{spoken(sum(part.outcome.seconds for part in parts))} of computing.{when}"
 
 
 def met_rows(records: Iterable[Record]) -> list[tuple[str, ...]]:
@@ -201,16 +167,8 @@ def met_rows(records: Iterable[Record]) -> list[tuple[str, ...]]:
             if not chosen:
                 continue
             met = Counter(record.met for record in chosen)
-            shares = [record.off for record in chosen if record.off is not None and (record.printed or 0.0) <= 1]
-            error = sum(shares) / len(shares) if shares else None
-            inside = [
-                record.low - ROUNDING <= (record.printed or 0.0) <= record.high + ROUNDING
-                for record in chosen
-                if record.low is not None and record.high is not None
-            ]
             counts = (len(chosen), *(met[word] for word in MET))
-            limits = f"{sum(inside)} of {len(inside)}" if inside else ""
-            rows.append((table, setting.replace("_", " "), *map(str, counts), number(error, 3), limits))
+            rows.append((table, _words(setting), *map(str, counts)))
     return rows
 
 
@@ -229,10 +187,10 @@ def far_rows(records: Iterable[Record]) -> list[tuple[str, ...]]:
     for record in _far(records):
         first, _, rest = record.note.partition(":")
         why = rest.strip() if first.strip().lower() in _WORDS else record.note
-        spread = f"{number(record.lowest)} to {number(record.highest)} over {_draws(record)} of {record.hangs_on}"
+        spread = f"{number(record.lowest)} to {number(record.highest)} over {record.hangs_on}"
         rows.append(
             (
-                f"{record.table} {record.case}, {record.measure.replace('_', ' ')}",
+                f"{record.table} {record.case}, {_words(record.measure)}",
                 number(record.printed),
                 number(record.ours, 3),
                 f"{record.n:,}",
@@ -250,8 +208,8 @@ def _far(records: Iterable[Record]) -> list[Record]:
     return [record for record in records if record.setting == "as_run" and record.met in MET[2:4]]
 
 
-def in_a_minute(records: Sequence[Record], claims: Sequence[Claim]) -> list[tuple[str, str]]:
-    """What holds, what does not, and what nobody can know: a heading and a few sentences each."""
+def in_a_minute(records: Sequence[Record], claims: Sequence[Claim]) -> list[Sentence]:
+    """What holds, what does not, and what nobody can know: a few sentences each."""
     met = Counter(record.met for record in records if record.setting == "as_run" and record.printed is not None)
     holds = ["These parts have no printed numbers."]
     if met:
@@ -269,9 +227,7 @@ def in_a_minute(records: Sequence[Record], claims: Sequence[Claim]) -> list[tupl
         good = sum(claim.verdict == "holds" for claim in claims)
         holds.append(f"{good} of {len(claims)} tested claims hold.")
         bad = [
-            f"{claim.words} ({claim.table}, {claim.setting.replace('_', ' ')})"
-            for claim in claims
-            if claim.verdict == "fails"
+            f"{claim.words} ({claim.table}, {_words(claim.setting)})" for claim in claims if claim.verdict == "fails"
         ]
         fails.append(f"Claims that fail: {'; '.join(bad)}." if bad else "No claim fails.")
     unknown = [
@@ -279,17 +235,10 @@ def in_a_minute(records: Sequence[Record], claims: Sequence[Claim]) -> list[tupl
     ]
     drawn = [record for record in records if record.lowest is not None and record.printed is not None]
     if drawn:
-        on = "; of ".join(dict.fromkeys(record.hangs_on for record in drawn))
+        on = "; ".join(dict.fromkeys(record.hangs_on for record in drawn))
         unknown.append(
             f"{several(len(drawn), 'printed number hangs', 'printed numbers hang')} on draws that the paper does not "
-            f"tell (of {on}); {sum(record.in_range for record in drawn)} of them lie in the range over plausible draws."
-        )
-    silent = [record.unverifiable for record in records if record.unverifiable is not None]
-    if silent:
-        unknown.append(
-            f"In {sum(share > 0.5 for share in silent)} of {len(silent)} estimates more than half of the rows cannot "
-            "be checked by any other row: there the true measure may be anything in a wide interval, printed number "
-            "or not."
+            f"tell ({on}); {sum(record.in_range for record in drawn)} of them lie in the range over plausible draws."
         )
     headings = ("What holds", "What does not", "What nobody can know")
-    return [(heading, " ".join(told)) for heading, told in zip(headings, (holds, fails, unknown), strict=True)]
+    return [Sentence(" ".join(told), heading) for heading, told in zip(headings, (holds, fails, unknown), strict=True)]

@@ -29,7 +29,7 @@ AS_RUN = (
         "fairly; chosen on Adult",
     ),
     (
-        "SHAP: Kernel SHAP of the label with about 100 coalitions, l1_reg=auto as with scikit-learn < 1.1",
+        "SHAP: Kernel SHAP of the label by the package, 100 coalitions, l1_reg=auto as with scikit-learn < 1.1",
         "half or more of the printed values must be exactly 0; Chess under Sign tells label from margin",
         "fairly",
     ),
@@ -65,8 +65,8 @@ AS_RUN = (
     ),
     (
         "counterfactuals: dice-ml's random method with the last step of 0.5 to 0.7, int() and all; class 0 of many",
-        "the notes of table7 have Heart and Avila with and without the step; several classes need one wanted class. "
-        "Duplicates are kept: dropping them, as the package does, is farther on Chess †",
+        "several classes need one wanted class; with the step Heart comes nearer, Avila not †. Duplicates are kept: "
+        "dropping them, as the package does, is farther on Chess †",
         "fairly on Heart, which comes nearer; against it on Avila, where signs are farther",
     ),
 )
