@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.errors import BadInput
+from faithscope.errors import BadInput, WrongType
 from refused import refused
 
 RANDOM = default_rng(11)
@@ -74,3 +74,14 @@ def test_names_that_give_no_groups_are_one_sentence(name):
         refused(BadInput, words, call)
     if name == "sx":
         refused(BadInput, words, evaluated, by=["sex", "sx"])
+
+
+def test_an_old_name_of_an_option_is_refused_with_a_sentence_that_says_the_new_one():
+    table = pd.DataFrame({"k": ["a", "a"], "y": [1, 1]})
+    for old, new, verb in (
+        ("groups", "by", lambda **how: evaluated(**how)),
+        ("further", "unlabeled", lambda **how: fs.compare(LABELS, {"one": KEYS}, X, **how)),
+        ("further", "unlabeled", lambda **how: fs.sufficiency(KEYS, LABELS, X, **how)),
+        ("reference", "against", lambda **how: fs.audit(table, prediction="y", explanation="k", **how)),
+    ):
+        refused(WrongType, f"^{old}= is an old word: pass {new}= instead", verb, **{old: None})

@@ -35,6 +35,7 @@ from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.of_logs import tells_new_words
 from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample, learned_note
 from faithscope.sinks.card import for_json
@@ -154,6 +155,7 @@ class Comparison(Reported, Mapping[str, Evaluation]):
         return self.evaluations
 
 
+@tells_new_words
 @in_memory("evaluate fewer rows at a time, or fewer explainers")
 def compare(
     model: Any,

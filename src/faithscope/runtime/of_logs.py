@@ -1,4 +1,4 @@
-"""Verbs that take a log in place of explanations, predictions and rows."""
+"""Verbs that take a log in place of explanations, predictions and rows; and what is said of old words for options."""
 
 import inspect
 from collections.abc import Callable
@@ -10,6 +10,19 @@ from faithscope.runtime.memory import in_memory
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_NEW = {"groups": "by", "further": "unlabeled", "reference": "against"}  # words for options, by the old ones
+
+
+def tells_new_words(verb: Callable[P, R]) -> Callable[P, R]:
+    """A verb that refuses an option under its old name, in a sentence that says the new one."""
+
+    @wraps(verb)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for old in sorted(kwargs.keys() & _NEW):
+            raise WrongType(f"{old}= is an old word: pass {_NEW[old]}= instead.")
+        return verb(*args, **kwargs)
+
+    return asked
 
 
 @runtime_checkable
@@ -44,6 +57,6 @@ def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 )
             return guarded(*args, **kwargs)
 
-        return either
+        return tells_new_words(either)
 
     return decorate

@@ -9,6 +9,7 @@ from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_whole, is_real
 from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.of_logs import tells_new_words
 from faithscope.tables.engine.answers import dropped_note
 from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
@@ -21,6 +22,7 @@ from faithscope.tables.windows import Every, over_time
 __all__ = ["Audit", "audit"]
 
 
+@tells_new_words
 @in_memory("audit a part of the log")
 def audit(
     table: Any,
