@@ -75,8 +75,6 @@ def main():
     missing("shap", lambda: fs.explainers.Shap(trees, X).explain(X))
     missing("dice", lambda: fs.explainers.Dice(model, X).explain(X))
     missing("torch", lambda: fs.explainers.Gradient(model).explain(X))
-    many = np.arange(10_100.0)[:, None]
-    missing("gpu", lambda: fs.within(many, many[:, 0] > 9, 0.1, device="cuda"))
     missing("postgres", lambda: fs.audit("t", prediction="y", explanation="e", connect="postgres://u@localhost/x"))
     missing("spark", lambda: fs.audit("t", prediction="y", explanation="e", connect="spark"))
 

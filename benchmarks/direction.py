@@ -82,7 +82,7 @@ def lines(quick):
             )
             found = above(whole, pool)
             ends = f"[{whole.low:.3f}, {whole.high:.3f}]"
-            still = whole.tiny + whole.ties
+            still = whole.still
             yield f"{name:<14}{explainer:<19}{pool:>6,}{whole.value:>8.3f}  {ends:<16}{still:>6.0%}{found:>6}"
 
 

@@ -21,9 +21,9 @@ from ratios import simulate
 
 def paired(batches, trials, days, rng):
     """Openers, matched and agreeing, shape (3, trials, days), after all batches: the most that limits ever know."""
-    sums, waiting = np.zeros((3, trials, days)), Rows.none()
+    sums, waiting = np.zeros((3, trials, days)), None
     for rows in batches:
-        part = pair(rows, waiting, rng)
+        part = pair(rows, rows.take(slice(0)) if waiting is None else waiting, rng)
         waiting = part.waiting
         for each, total in zip(
             (rows.take(~rows.closing), part.openers, part.openers.take(part.agreeing)), sums, strict=True

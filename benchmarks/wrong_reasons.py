@@ -145,7 +145,7 @@ def of_signs(name, known):
     pairs = whole._moved
     found = [pairs.line(np.isin(pairs.rows, rows), whole.confidence) for rows in samples(whole.n, 3)]
     flipped, mistaken = sum(each["low"] > 0.5 for each in found), sum(each["high"] < 0.5 for each in found)
-    return f"{name:<14}{whole.n:>7,}{whole.value:>8.3f}{whole.tiny + whole.ties:>7.0%}{flipped:>10}{mistaken:>6}"
+    return f"{name:<14}{whole.n:>7,}{whole.value:>8.3f}{whole.still:>7.0%}{flipped:>10}{mistaken:>6}"
 
 
 def lines(names):

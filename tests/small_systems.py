@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
@@ -26,7 +27,7 @@ Floats = NDArray[np.float64]
 def pairs_of(answers):
     """A judge's answers about rows by explanations, NaN if not asked, as `fs.Judged` takes them: pair by pair."""
     row, explanation = np.indices(answers.shape).reshape(2, -1)
-    return {"row": row, "explanation": explanation, "applies": answers.ravel()}
+    return pd.DataFrame({"row": row, "explanation": explanation, "applies": answers.ravel()})
 
 
 # Predictions by kind, with an eps that matters to them.
@@ -193,7 +194,7 @@ class System:
         if measure == "within":
             relation = Within(1.0, "euclidean")
         elif measure == "judged":
-            relation = bind(relation, sample.explanations, sample.X)
+            relation = bind(relation, sample.explanations)
         else:
             relation = to_relation(relation, sample.explanations)
         if measure == "necessity":

@@ -69,18 +69,10 @@ def missing(page):
     """What the page needs and is not here."""
     needs = re.search(r"<!-- needs (.*?) -->", page)
     for need in needs.group(1).split(", ") if needs else []:
-        there = {"java": shutil.which("java"), "data": os.environ.get("FAITHSCOPE_DATA"), "gpu": _gpu()}
+        there = {"java": shutil.which("java"), "data": os.environ.get("FAITHSCOPE_DATA")}
         if not there.get(need, find_spec(need)):
             return need
     return None
-
-
-def _gpu():
-    if not find_spec("torch"):
-        return False
-    import torch
-
-    return torch.cuda.is_available()
 
 
 def run_python(code, known, name):

@@ -19,7 +19,7 @@ from faithscope.cli import app
 from faithscope.explanations.base import Explanations
 from faithscope.integrations import sklearn
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.planning.plan import Plan
+from faithscope.measures.planning import Plan
 from faithscope.tables.audit import Audit
 from listed import names
 

@@ -10,7 +10,7 @@ from harness import Line, none
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.measures.planning.forecast import Band
+from faithscope.measures.planning import Band
 
 TIMES = (2, 4, 10)
 DRAWS = {250: 100, 1_000: 60, 4_000: 30}

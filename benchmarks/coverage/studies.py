@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from decoders import DECODED, simulatability
 from draws import ROW_KINDS, TABLES, of_kinds, of_rules
 from encoders import CHOICES, ENCODERS, HONEST, Choices, encoded_bar, encodes, found_bar
@@ -47,7 +48,7 @@ def judged(system, n, rng, asked):
         if asked is not None:
             answers[rng.permutation(n)[asked:]] = np.nan
         row, explanation = np.indices(answers.shape).reshape(2, -1)
-        judge = fs.Judged({"row": row, "explanation": explanation, "applies": answers.ravel()})
+        judge = fs.Judged(pd.DataFrame({"row": row, "explanation": explanation, "applies": answers.ravel()}))
     else:
         table = fs.pairs_to_ask(reasons, asked, seed=int(rng.integers(2**31)))
         table["applies"] = population.covers[kinds[first[table["explanation"]]], kinds[table["row"]]]

@@ -71,23 +71,22 @@ if TYPE_CHECKING:
     from faithscope.measures.leakage import leakage
     from faithscope.measures.local import Local as Local
     from faithscope.measures.local import sample_until
-    from faithscope.measures.necessity import necessity
-    from faithscope.measures.numbers.tolerance import ToleranceCurve as ToleranceCurve
-    from faithscope.measures.numbers.tolerance import tolerance_curve as tolerance_curve
-    from faithscope.measures.planning.plan import Plan as Plan
-    from faithscope.measures.planning.plan import plan
+    from faithscope.measures.planning import Plan as Plan
+    from faithscope.measures.planning import plan
     from faithscope.measures.repeatability import Repeatability as Repeatability
-    from faithscope.measures.sufficiency import sufficiency
+    from faithscope.measures.sufficiency import necessity, sufficiency
+    from faithscope.measures.tolerance import ToleranceCurve as ToleranceCurve
+    from faithscope.measures.tolerance import tolerance_curve as tolerance_curve
     from faithscope.measures.within import WithinCurve as WithinCurve
     from faithscope.measures.within import within
     from faithscope.measures.within import within_curve as within_curve
     from faithscope.monitor.monitor import Monitor
     from faithscope.populations import Conditional, Perturbed, Product, RealRows, drawn
+    from faithscope.populations import pairs_to_ask as pairs_to_ask
     from faithscope.readers import read
     from faithscope.readers.rationales import Rationales as Rationales
     from faithscope.readers.rationales import read_rationales
     from faithscope.relations import Alike, Ball, Judged, Nearest
-    from faithscope.relations import pairs_to_ask as pairs_to_ask
     from faithscope.sample import Sample as Sample
     from faithscope.tables.audit import Audit as Audit
     from faithscope.tables.audit import audit

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from faithscope.measures.explainer_agreement import ExplainerAgreement
     from faithscope.measures.leakage import Leakage
     from faithscope.measures.local import Local
-    from faithscope.measures.numbers.tolerance import ToleranceCurve
-    from faithscope.measures.planning.plan import Plan
+    from faithscope.measures.planning import Plan
     from faithscope.measures.repeatability import Repeatability
+    from faithscope.measures.tolerance import ToleranceCurve
     from faithscope.measures.within import WithinCurve
     from faithscope.readers.rationales import Rationales
     from faithscope.tables.audit import Audit

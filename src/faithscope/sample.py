@@ -207,7 +207,7 @@ class Sample:
         """
         if isinstance(relation, Alike):
             return replace(self, explanations=relation.about(self.explanations, self.X)), None
-        return self, bind(relation, self.explanations, self.X, self.positions)
+        return self, bind(relation, self.explanations, self.positions)
 
     def take(self, rows: Array) -> "Sample":
         """The sample of some of the rows, given by their positions in this sample."""

@@ -34,7 +34,6 @@ def test_sufficiency_of_named_features_is_measured_by_default_and_beside_baselin
     assert by_sign.sufficiency == fs.sufficiency(phi, y, X, relation=fs.Alike())
     assert {"sufficiency", "covered"} <= set(ev.local())
     assert len(ev.scopes(3)) == 3
-    assert len(ev.wrongly_covered(2)) == 2
     assert ev.encoding().n == 900
     assert len(ev.by((X.a > 0).to_numpy(), "sufficiency").table()) == 2
     at_row = fs.local(X.iloc[[0]], lambda rows: rows.a > 0, lambda rows: rows * SLOPES, X, relation=fs.Alike(1))

@@ -51,7 +51,6 @@ def test_annotations_of_every_library_are_read_alike(tmp_path):
     marks = pd.DataFrame(highlighted, columns=NAMES)
     for given_, names in ((highlighted.astype(float), NAMES), (sparse.csr_array(highlighted), NAMES), (marks, None)):
         assert fs.sufficiency(fs.Concepts(given_, names), predictions, mixed).interval == wanted
-    assert evaluation.wrongly_covered(2).shape[0] == 2
     evaluation.to_parquet(tmp_path / "log.parquet")
     audit = fs.audit(tmp_path / "log.parquet")
     for measure in ("consistency", "sufficiency"):

@@ -90,7 +90,7 @@ class System:
             answers[np.random.default_rng(1).random(answers.shape) < 0.3] = np.nan
         row, explanation = np.indices(answers.shape).reshape(2, -1)
         asked = {"row": row, "explanation": explanation, "applies": answers.ravel()}
-        return fs.Reasons([f"reason {number}" for number in self.reason]), fs.Judged(asked)
+        return fs.Reasons([f"reason {number}" for number in self.reason]), fs.Judged(pd.DataFrame(asked))
 
     def counterfactuals(self):
         return fs.Counterfactuals((self.x + np.array([1.0, 0.5, 0.0])).round(), self.x)

@@ -171,7 +171,7 @@ GOOD = {
     "Perturbed": {"X_train": TRAIN},
     "Product": {"X_train": TRAIN},
     "Conditional": {"X_train": TRAIN},
-    "Judged": {"answers": {"row": [0, 1], "explanation": [0, 0], "applies": [True, False]}},
+    "Judged": {"answers": pd.DataFrame({"row": [0, 1], "explanation": [0, 0], "applies": [True, False]})},
     "Alike": {"k": 2},
     "Ball": {"tau": 1.0},
     "Close": {"eps": 1.0},

@@ -326,7 +326,7 @@ DISCRETIZERS = any_of(
 RELATIONS = any_of(
     *(None, None, fs.Alike(), fs.Alike(1, 2, [[0.0, 1.0], [2.0, 0.5]]), fs.Alike),
     *(fs.Nearest(), fs.Ball(1.0), fs.Nearest, "nearest", 3),
-    *(fs.Judged({"row": [0, 1], "explanation": [0, 0], "applies": [True, None]}), fs.Judged),
+    *(fs.Judged(pd.DataFrame({"row": [0, 1], "explanation": [0, 0], "applies": [True, None]})), fs.Judged),
     *(lambda X, e: np.ones(len(X), bool), lambda X, e: [1], lambda X, e: None, lambda X, e: [True] * len(X)),
 )
 POPULATIONS = any_of(

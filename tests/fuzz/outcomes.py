@@ -22,9 +22,9 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.decoders import Simulatability
 from faithscope.measures.explainer_agreement import ExplainerAgreement
 from faithscope.measures.local import Local
-from faithscope.measures.numbers.tolerance import ToleranceCurve
-from faithscope.measures.planning.plan import Plan
+from faithscope.measures.planning import Plan
 from faithscope.measures.repeatability import Repeatability
+from faithscope.measures.tolerance import ToleranceCurve
 from faithscope.measures.within import WithinCurve
 from faithscope.tables.audit import Audit
 
@@ -252,8 +252,8 @@ def _explainer_agreement(agreement):
 
 
 def _direction(direction):
-    share(direction.right, direction.wrong, direction.tiny, direction.ties)
-    assert math.isclose(direction.right + direction.wrong + direction.tiny + direction.ties, 1)
+    share(direction.right, direction.wrong, direction.still)
+    assert math.isclose(direction.right + direction.wrong + direction.still, 1)
     if direction.value is not None:
         share(direction.low, direction.high)
         in_order(direction.low, direction.value, direction.high)

@@ -142,7 +142,6 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence():
     for measure in (fs.sufficiency, fs.necessity):
         refused(BadInput, "or askers=, the rows of one group; not both", measure, *given, askers=asks, by=asks)
         refused(NotProven, "interval=None", measure, *given, askers=asks, interval="proven")
-    refused(BadInput, "not counted on a GPU", fs.sufficiency, *given, askers=asks, device="cuda")
     answers = fs.pairs_to_ask(rules, per_explanation=2).assign(applies=True)
     judged = {"relation": fs.Judged(answers), "askers": asks}
     refused(NotProven, "asked about some pairs only: ask about all", fs.sufficiency, *given, **judged)

@@ -10,7 +10,7 @@ from scipy import stats
 
 import faithscope as fs
 from bins import rules_in_bins
-from faithscope.measures.chance import exceeds_chance, shuffled_spread
+from faithscope.measures.estimate import exceeds_chance, shuffled_spread
 from faithscope.measures.telling import level
 
 AGREEMENTS = pytest.mark.parametrize("agreement", [None, fs.Close(1.0), fs.Tolerance(0.8), fs.Spread()], ids=repr)

@@ -11,7 +11,7 @@ from numpy.random import default_rng
 import brute
 import faithscope as fs
 from faithscope.counting.counts import Counts
-from faithscope.measures.planning.forecast import rarefy
+from faithscope.measures.planning import rarefy
 from refused import refused
 from strategies import samples
 

@@ -36,7 +36,7 @@ def test_importances_are_compared_by_the_usual_granularity_and_a_note_says_so():
     agreement = fs.explainer_agreement(BOTH)
     assert agreement.explainers == {"shap": "SignOfTop(k=5)", "lime": "SignOfTop(k=5)"}
     assert "importances were compared by SignOfTop(k=5)" in agreement.notes[0]
-    assert "SignOfTop" in compared().agreement().notes[0]
+    assert "SignOfTop" in compared().explainer_agreement().notes[0]
     explicit = fs.explainer_agreement(BOTH, discretizer="sign-of-top-5")
     assert explicit.pairs[0].same == agreement.pairs[0].same
     assert not any("SignOfTop" in note for note in explicit.notes)
@@ -45,11 +45,11 @@ def test_importances_are_compared_by_the_usual_granularity_and_a_note_says_so():
 def test_a_comparison_is_asked_at_the_granularity_and_with_the_rows_with_which_it_was_made():
     how = {"discretizer": "sign", "weights": RNG.integers(0, 3, 40), "clusters": np.arange(40) // 2}
     comparison, ready = compared(**how), fs.explainer_agreement(BOTH, **how)
-    assert comparison.agreement().pairs[0] == ready.pairs[0]
-    assert comparison.agreement().clusters == ready.clusters
+    assert comparison.explainer_agreement().pairs[0] == ready.pairs[0]
+    assert comparison.explainer_agreement().clusters == ready.clusters
     assert ready.n == np.count_nonzero(how["weights"])
-    assert comparison.agreement("rank").pairs[0].same != ready.pairs[0].same
-    assert comparison.agreement(confidence=0.5).confidence == 0.5
+    assert comparison.explainer_agreement("rank").pairs[0].same != ready.pairs[0].same
+    assert comparison.explainer_agreement(confidence=0.5).confidence == 0.5
 
 
 def test_as_many_features_are_named_as_the_discretizer_keeps_unless_one_says_otherwise():
@@ -58,21 +58,23 @@ def test_as_many_features_are_named_as_the_discretizer_keeps_unless_one_says_oth
         asked = fs.explainer_agreement(BOTH, discretizer=discretizer)
         explicit = fs.explainer_agreement(BOTH, discretizer=discretizer, k=k)
         assert (asked.k, asked.pairs) == (k, explicit.pairs)
-        (reported,), (pair,) = compared(discretizer=discretizer).agreement().pairs, explicit.pairs
+        (reported,), (pair,) = compared(discretizer=discretizer).explainer_agreement().pairs, explicit.pairs
         assert replace(reported, notes=()) == replace(pair, notes=())
     (table,) = examples.blocks(summarize(compared(discretizer=few), examples=0).agreement, Table)
-    reported = table.rows[0][table.columns.index("features in common")].value
+    reported = table.rows[0][table.columns.index("feature agreement")].value
     assert reported == fs.explainer_agreement(BOTH, discretizer=few, k=2).pairs[0].columns()["feature_agreement"]
-    assert compared(discretizer=few).agreement(k=1).k == 1
+    assert compared(discretizer=few).explainer_agreement(k=1).k == 1
 
 
 def test_repeated_rows_are_told_unless_they_are_clusters():
     twice = {name: np.repeat(each, 2, axis=0) for name, each in BOTH.items()}
     for clusters in (None, np.arange(80) // 2):
-        again = compared(np.repeat(PREDICTIONS, 2), twice, pd.DataFrame(twice["shap"]), clusters=clusters).agreement()
+        again = compared(
+            np.repeat(PREDICTIONS, 2), twice, pd.DataFrame(twice["shap"]), clusters=clusters
+        ).explainer_agreement()
         told = "50% of rows repeat an earlier row in every column, so intervals may be" in again.notes[0]
         assert told == (clusters is None)
-    assert again.pairs[0].kappa == pytest.approx(compared().agreement().pairs[0].kappa)
+    assert again.pairs[0].kappa == pytest.approx(compared().explainer_agreement().pairs[0].kappa)
 
 
 def test_features_are_matched_by_name_whatever_their_order():

@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import poisson
 
 import faithscope as fs
-from faithscope.measures.planning.forecast import Band, coefficients, rates
+from faithscope.measures.planning import Band, coefficients, rates
 from refused import refused
 
 RATES, EXPECTED = rates(1)

@@ -14,7 +14,7 @@ import faithscope as fs
 from faithscope.counting.counts import Counts
 from faithscope.errors import BadInput
 from faithscope.measures.comparing.populations import Populations, difference
-from faithscope.measures.planning.forecast import rarefy
+from faithscope.measures.planning import rarefy
 from faithscope.report.result import Breakdown
 from faithscope.testing import POPULATIONS
 from refused import refused

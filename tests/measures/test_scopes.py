@@ -1,4 +1,4 @@
-"""Anchors on my data: precision, coverage, and the rows a rule wrongly covers."""
+"""Anchors on my data: precision, coverage."""
 
 import numpy as np
 import pandas as pd

@@ -51,13 +51,8 @@ def test_a_planted_fault_is_found_and_named(name):
     assert found.rows == len(found.places) > 0.8 * where.sum()
     assert found.difference.high < 0
     assert found.agreement < found.rest
-    a, b = found.counterexample
-    assert evaluation.explanations.describe(a) == evaluation.explanations.describe(b)
-    assert evaluation.predictions[a] != evaluation.predictions[b]
-    assert where[a]
     assert str(found).startswith(found.name)
     assert f"fails with {found.failing[0]!r}" in str(found)
-    assert str(found).endswith(f"; rows {a} and {b} show it")
     assert " ".join(str(slices).split()).endswith(str(found))
     assert slices.table()["slice"].tolist() == [found.name]
     json.dumps(slices.to_dict(), allow_nan=False)

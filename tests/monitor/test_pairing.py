@@ -23,6 +23,9 @@ def _rows(lines):
     return Rows(columns[3], high, 0 * high + 5, columns[1], columns[2], columns[4].astype(bool))
 
 
+NOBODY = _rows([])
+
+
 def _told(rows, *names):
     return Counter(zip(*(getattr(rows, name).tolist() for name in names), strict=True))
 
@@ -30,7 +33,7 @@ def _told(rows, *names):
 @given(ROWS, ROWS)
 def test_every_opener_is_matched_or_waits_and_no_explanation_waits_on_both_sides(lines, more):
     rng = default_rng(3)
-    first = pair(_rows(lines), Rows.none(), rng, spare=10**6)
+    first = pair(_rows(lines), NOBODY, rng, spare=10**6)
     second = pair(_rows(more), first.waiting, rng, spare=10**6)
     matched = len(first.agreeing) + len(second.agreeing)
     closing = [*_rows(lines).closing, *_rows(more).closing]
@@ -43,7 +46,7 @@ def test_every_opener_is_matched_or_waits_and_no_explanation_waits_on_both_sides
 @given(ROWS)
 def test_labels_do_not_decide_who_is_matched(lines):
     plain, renamed = (
-        pair(_rows(each), Rows.none(), default_rng(4)) for each in (lines, [(e, 0, d, g, c) for e, _, d, g, c in lines])
+        pair(_rows(each), NOBODY, default_rng(4)) for each in (lines, [(e, 0, d, g, c) for e, _, d, g, c in lines])
     )
     for mine, theirs in ((plain.openers, renamed.openers), (plain.waiting, renamed.waiting)):
         assert all(np.array_equal(getattr(mine, name), getattr(theirs, name)) for name in ("group", "high", "day"))
@@ -51,7 +54,7 @@ def test_labels_do_not_decide_who_is_matched(lines):
 
 @given(ROWS, ROWS)
 def test_explanations_that_do_not_arrive_wait_as_they_did(lines, earlier):
-    waiting = pair(_rows(earlier), Rows.none(), default_rng(5)).waiting
+    waiting = pair(_rows(earlier), NOBODY, default_rng(5)).waiting
     whole = pair(_rows(lines), waiting, default_rng(6)).waiting
     others = [each.take(~np.isin(each.high, _rows(lines).high)) for each in (whole, waiting)]
     assert _told(others[0], *Rows._fields) == _told(others[1], *Rows._fields)
@@ -59,7 +62,7 @@ def test_explanations_that_do_not_arrive_wait_as_they_did(lines, earlier):
 
 def test_closers_that_wait_are_the_latest_and_at_most_the_spare_ones():
     arrivals = _rows([(1, day, day, 0, 1) for day in (1, 2, 3) for _ in range(5)])
-    waiting = pair(arrivals, Rows.none(), default_rng(0), spare=7).waiting
+    waiting = pair(arrivals, NOBODY, default_rng(0), spare=7).waiting
     assert Counter(waiting.day.tolist()) == {3: 5, 2: 2}
     assert waiting.closing.all()
 
@@ -79,7 +82,7 @@ def test_pairs_are_as_likely_as_in_all_matchings_listed_one_by_one():
     rng = default_rng(7)
     cell, closing = sides(np.tile([2, 3], draws), rng, share=share)
     group, same = cell // 2, np.zeros(len(cell), np.uint64)
-    pairs = pair(Rows(group, same, same, cell % 2, 0 * group, closing), Rows.none(), rng)
+    pairs = pair(Rows(group, same, same, cell % 2, 0 * group, closing), NOBODY, rng)
     opened, agreeing = (
         np.bincount(which, minlength=draws) for which in (group[~closing], pairs.openers.group[pairs.agreeing])
     )
@@ -94,4 +97,4 @@ def test_different_explanations_with_half_a_key_in_common_are_not_matched():
     rng = default_rng(10)
     _, closing = sides(np.ones(2000, int), rng)
     high, low, zeros = (lines // 2).astype(np.uint64), (lines % 2).astype(np.uint64), np.zeros_like(lines)
-    assert pair(Rows(zeros, high, low, lines, zeros, closing), Rows.none(), rng).agreeing.all()
+    assert pair(Rows(zeros, high, low, lines, zeros, closing), NOBODY, rng).agreeing.all()

@@ -104,7 +104,7 @@ def test_the_alarm_is_that_of_the_first_window_whose_product_of_evidence_proves_
 
 def test_an_alarm_comes_no_later_as_partners_arrive_and_is_not_withdrawn_on_later_days():
     draws, rng = planted(70), default_rng(1)
-    waiting = np.minimum(draws.least[:, 0], rng.integers(0, 12, len(draws)))[:, None] * np.array([-1.0, 1.0])
+    waiting = np.minimum(draws.least[:, 0], rng.integers(0, 12, len(draws.days)))[:, None] * np.array([-1.0, 1.0])
     less = Draws(draws.days, draws.least - waiting // 2, draws.most + waiting - waiting // 2)
     early, late = changes(draws, 30, 0.05)[0], changes(less, 30, 0.05)[0]
     assert early.day <= late.day

@@ -41,22 +41,16 @@ def evaluated(repeat=1):
 
 
 def one_pair(row, explanation, applies, **more):
-    return {"row": [row], "explanation": [explanation], "applies": [applies], **more}
+    return pd.DataFrame({"row": [row], "explanation": [explanation], "applies": [applies], **more})
 
 
 def test_answers_that_are_none_are_refused_when_they_are_handed_over():
     for answers, error, message in [
         (one_pair(0, 0, 0.7), BadInput, r"got 0\.7 at row 0 of column 'applies': map other words"),
-        ([[1, 0], [1, 1]], WrongType, r"table of pairs with columns 'row', .*got list\. Of a table .*np.indices"),
+        ([[1, 0], [1, 1]], WrongType, r"frame of pairs with columns 'row', .*got list\. Of a table .*np.indices"),
+        ({"row": [0], "explanation": [0], "applies": [True]}, WrongType, "got dict"),
         (pd.DataFrame({"a": [1]}), WrongType, "got columns 'a'"),
         (sparse.csr_array(np.eye(4)), WrongType, "got csr_array"),
-        ({"row": [0], "applies": [True]}, WrongType, "got columns 'row', 'applies'"),
-        ({"row": [0], "explanation": [0], "applies": np.ones((1, 2))}, WrongType, "one answer per row; got shape"),
-        (
-            {"row": [0, 1], "explanation": [0], "applies": [True]},
-            BadInput,
-            "2 rows but values of .explanation.",
-        ),
         (one_pair(0.5, 0, True), BadInput, "'row' must hold positions.*got .*0.5"),
         (one_pair(-1, 0, True), BadInput, "'row' must hold positions"),
         (one_pair(0, "late", True), BadInput, "'explanation' must hold numbers"),
@@ -71,16 +65,16 @@ def test_answers_about_other_rows_or_explanations_are_refused():
         (one_pair(0, 3, True), BadInput, "about explanation 3, but there are 3"),
         (one_pair(0, 0, True, text=["rich"]), BadInput, "asked about 'rich' as explanation 0, which is 'late' here"),
         (
-            {"row": [1, 1], "explanation": [0, 0], "applies": [True, False]},
+            pd.DataFrame({"row": [0, 1, 1], "explanation": [0, 0, 0], "applies": [True, True, False]}),
             BadInput,
-            "answers yes and no about explanation 0 and row 1",
+            "answers more than once about explanation 0 and row 1",
         ),
     ]:
         refused(error, message, measured, answers)
 
 
 def test_tables_of_any_library_say_the_same():
-    table = pd.DataFrame(ANSWERS)
+    table = ANSWERS
     forms = [*tables(table), table.astype({"applies": "boolean"}), table.astype(object).where(table.notna(), None)]
     for form in forms:
         assert measured(form).to_dict() == measured(ANSWERS).to_dict(), type(form)
@@ -124,7 +118,6 @@ def test_precision_recall_and_coverage_are_shares_of_the_rows_asked_about():
             part[chosen].mean() if chosen.any() else np.nan for part, chosen in ((applies, same), (same, applies))
         )
         assert (line["recall"], line["precision"]) == pytest.approx((recall, precision), nan_ok=True)
-        assert np.isnan(recall) or line["recall_low"] <= recall <= line["recall_high"]
 
 
 def test_local_sufficiency_does_not_say_what_was_not_asked():
@@ -133,15 +126,6 @@ def test_local_sufficiency_does_not_say_what_was_not_asked():
     own = {(row, number): bool(yes) for row, number, yes in table[["row", "explanation", "applies"]].itertuples(False)}
     assert local["covers_itself"].tolist() == [own.get((row, int(codes[row]))) for row in range(200)]
     assert (local["asked"] == 10).all()
-
-
-def test_wrongly_covered_rows_were_asked_about():
-    table = drawn()[3]
-    wrong = evaluated().wrongly_covered(20)
-    said = set(table[table["applies"].astype(bool)][["row", "explanation"]].itertuples(index=False, name=None))
-    assert len(wrong) == 20
-    assert said >= set(zip(wrong["row_b"], wrong["row_a"], strict=True))
-    assert (wrong["prediction_a"] != wrong["prediction_b"]).all()
 
 
 def test_the_report_and_the_assertion_advise_to_ask_more(tmp_path):

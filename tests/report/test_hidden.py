@@ -62,7 +62,7 @@ def test_heat_maps_show_what_agreement_measured(summary):
     maps, (table,) = examples.blocks(summary.agreement, Chart), examples.blocks(summary.agreement, Table)
     assert len(maps) == 2
     for square in maps:
-        measure = table.columns.index("the same" if "say the same" in square.words else "features in common")
+        measure = table.columns.index("same" if "say the same" in square.words else "feature agreement")
         rows = [cell for cells in square.spec["datasets"].values() for cell in cells]
         told = {(cell["name"], cell["other"]): cell.get("value") for cell in rows}
         for row in table.rows:

@@ -62,7 +62,7 @@ def test_rounding_never_makes_different_values_look_alike_and_what_cannot_be_see
     assert wording("x" * 500).endswith("… (100 more characters)")
 
 
-ASKED = {("contradictions", "consistency"), ("contradictions", "sufficiency"), ("discretizations", "consistency")}
+ASKED = {("contradictions", "consistency"), ("discretizations", "consistency")}
 
 
 @pytest.mark.parametrize(

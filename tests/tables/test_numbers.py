@@ -54,7 +54,6 @@ def test_several_outputs_add_up(engine):
     found = worst.table(1).iloc[0]
     inside = outputs[keys == float(found.explanation)]
     assert found["mean"] == pytest.approx(tuple(inside.mean(axis=0)))
-    assert found.spread == pytest.approx(np.sqrt(inside.var(axis=0, ddof=1).sum()))
     gaps = np.sqrt(((inside[:, None] - inside[None]) ** 2).sum(axis=2))
     pair = worst.counterexamples(1).iloc[0]
     assert gaps.max() / 2 <= pair.gap <= gaps.max() + 1e-9
@@ -71,7 +70,7 @@ def test_the_worst_explanations_come_first_with_their_rows_farthest_apart(engine
         found = audited.table(None)
         assert found.disagreement.tolist() == pytest.approx(sorted(expected.disagreement, reverse=True), abs=1e-6)
         told = found.set_index("explanation").loc[expected.index]
-        for name in ("n", "mean", "spread", "lowest", "highest", "consistency"):
+        for name in ("n", "mean", "lowest", "highest", "consistency"):
             assert told[name].tolist() == pytest.approx(expected[name].tolist(), abs=1e-9, nan_ok=True), name
         pairs = audited.counterexamples(5)
         assert pairs.explanation.tolist() == found.explanation.tolist()[:5]
@@ -94,10 +93,9 @@ def _by_explanation(keys, agreement):
             apart = 1 - (close if isinstance(agreement, fs.Close) else (gaps <= agreement.eps))
         mean = apart.mean() if len(apart) else np.nan
         consistency = 1 - (mean / 2 / Y.var(ddof=1) if isinstance(agreement, fs.Spread) else mean)
-        spread = y.std(ddof=1) if len(y) > 1 else np.nan
-        ends = (len(y), y.mean(), spread, y.min(), y.max(), consistency, apart.sum())
+        ends = (len(y), y.mean(), y.min(), y.max(), consistency, apart.sum())
         lines[key] = ends
-    names = ["n", "mean", "spread", "lowest", "highest", "consistency", "disagreement"]
+    names = ["n", "mean", "lowest", "highest", "consistency", "disagreement"]
     return pd.DataFrame.from_dict(lines, orient="index", columns=names)
 
 

@@ -166,7 +166,7 @@ def plan(
     Example: faithscope plan log.parquet --prediction yhat --explanation 'phi_*' --unverifiable 0.05
     """
     from faithscope.measures.consistency import consistency
-    from faithscope.measures.planning.plan import plan as plan_rows
+    from faithscope.measures.planning import plan as plan_rows
 
     check_summary(summary)
     opened, discretizer = log.open()

@@ -8,7 +8,6 @@ import numpy as np
 
 from faithscope.counting.counted import Coverage, Encoded
 from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked
-from faithscope.counting.gpu.devices import DEVICES, on_gpu, refuse_device
 from faithscope.counting.layout import Layout
 from faithscope.counting.near import PairCounts
 from faithscope.counting.pairs import Tabled
@@ -16,14 +15,12 @@ from faithscope.counting.rows import Rows
 from faithscope.counting.tally import TABLE, Adding, Tally
 from faithscope.errors import NotProven
 from faithscope.explanations.base import Explanations
-from faithscope.explanations.distances.tiles import Near
-from faithscope.inputs.array_types import Floats, Ints
-from faithscope.inputs.checks import check_word
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.rows import rows_of
-from faithscope.relations import Parts, Relation, Within
+from faithscope.relations import Blocks, Parts, Relation, Within
 from faithscope.sample import Sample
 
-EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
+EXACT = 10**6  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
 _BLOCKS = 100
 _FEWEST = 30  # blocks of many rows whose agreement is listed
 _QUERIES = 2**21  # rows x blocks
@@ -34,7 +31,6 @@ def cover(
     relation: Relation,
     *,
     exact: int = EXACT,
-    device: str = "cpu",
     beside: Sequence[Explanations] = (),
     necessity: bool = False,
 ) -> Coverage:
@@ -48,7 +44,6 @@ def cover(
     exact : int
         Rows are left out one by one while explanations x rows is at most this, and in blocks beyond. Weighted and
         clustered rows are always left out in blocks.
-    device : {"auto", "cpu", "cuda"}
     beside : sequence of Explanations
         The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
     necessity : bool
@@ -56,7 +51,7 @@ def cover(
     """
     plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
     wanted = ("share", "recall") if necessity and plain else ("share",)
-    return _counted(sample, [relation], wanted, (exact, beside), device)[0].coverage()
+    return _counted(sample, [relation], wanted, (exact, beside))[0].coverage()
 
 
 def count_necessity(
@@ -89,12 +84,12 @@ def encoded(sample: Sample, relation: Relation, exact: int = EXACT) -> Encoded:
     return _counted(sample, [relation], ("gap",), (exact,))[0].encoded()
 
 
-def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
+def cover_curve(sample: Sample, relations: Sequence[Within]) -> list[Coverage]:
     """Coverage within several distances of one metric, each as `cover` counts it.
 
     Every distance is computed once if no single row is to be left out.
     """
-    return [tally.coverage() for tally in _counted(sample, relations, ("share",), (EXACT,), device)]
+    return [tally.coverage() for tally in _counted(sample, relations, ("share",), (EXACT,))]
 
 
 def _block_count(sample: Sample) -> int:
@@ -108,7 +103,6 @@ def _counted(
     relations: Sequence[Relation],
     wanted: tuple[str, ...],
     known: tuple[Any, ...],
-    device: str = "cpu",
     **how: Any,
 ) -> list[Tally]:
     """A tally of all explanations for each of the relations, which are alike but for their distances.
@@ -118,48 +112,34 @@ def _counted(
     wanted, how
         As for `Tally`.
     known : tuple
-        What `Rows.of` takes after the explanations; single rows are left out if they are independent and count alike.
+        What `Rows` takes after the relation.
     """
-    check_word(device, "device", DEVICES)
-    exact, *others = known
-    alone = sample.clusters is None and sample.weights is None
-    rows = Rows(sample, relations[0], exact if alone else 0, *others)
+    rows = Rows(sample, relations[0], *known)
     covers = [sample.covered_by(rows.distinct, each) for each in relations]
     if covers[0].asked is not None:
         if "share" not in wanted:
             refuse_unasked("Necessity" if "recall" in wanted else "Encoding")
         wanted = ("share",)
-    found: list[Tally] | None = None
     near = covers[0].near
     tallies: Callable[..., Tally] = partial(Tally, sample, rows, wanted=wanted, **how)
-    if near is None or rows.numbers or rows.weighted or "gap" in wanted or "groups" in how:
-        refuse_device(device)
-    elif not rows.listed and rows.blocks > 1:  # no single row is to be left out
-        points = [cover.near() for cover in covers if cover.near is not None]
-        radii = np.stack([each.radii for each in points])
-        count = partial(_by_pairs, rows, points[0], radii, [partial(tallies, each) for each in relations])
-        found = on_gpu(device, points[0], len(rows.distinct) * rows.n, count) or count(PairCounts)
-        for tally, cover in zip(found, covers, strict=True):
-            if isinstance(cover, Parts):  # every explanation is a single part
-                empty = np.flatnonzero(tally.counts.per_explanation == 0).tolist()
-                tally.idle = [str(cover.parts[cover.lists[row][0]]) for row in empty]
-    if found is None:
-        found = [tallies(each) for each in relations]
-        for tally, cover in zip(found, covers, strict=True):
-            work = tally.prepare if not rows.numbers else lambda *batch: batch  # numbers are listed in this thread
-            for batch in over_batches(cover, tally.layout, len(rows.distinct), tally.step, work, tally.idle):
-                for add in tally.prepare(*batch) if rows.numbers else batch:
-                    add()
-            tally.asked = Asked.of(cover, rows.codes, len(rows.distinct))
+    if not (near is None or rows.listed or rows.weighted or "gap" in wanted or "groups" in how):
+        return _by_pairs(rows, covers, [partial(tallies, each) for each in relations])
+    found = [tallies(each) for each in relations]
+    for tally, cover in zip(found, covers, strict=True):
+        work = tally.prepare if not rows.numbers else lambda *batch: batch  # numbers are listed in this thread
+        for batch in over_batches(cover, tally.layout, len(rows.distinct), tally.step, work, tally.idle):
+            for add in tally.prepare(*batch) if rows.numbers else batch:
+                add()
+        tally.asked = Asked.of(cover, rows.codes, len(rows.distinct))
     return found
 
 
-def _by_pairs(
-    rows: Rows, points: Near, radii: Floats, tallies: list[Callable[..., Tally]], kind: type[PairCounts]
-) -> list[Tally]:
+def _by_pairs(rows: Rows, covers: Sequence[Parts | Blocks], tallies: list[Callable[..., Tally]]) -> list[Tally]:
     """Tallies of labeled rows by distance, one per radius of all centers."""
+    points = [cover.near() for cover in covers if cover.near is not None]
+    radii = np.stack([each.radii for each in points])
     segment, segments = rows.labels * rows.blocks + rows.block, len(rows.names) * rows.blocks
-    pairs = kind(points, radii, rows.codes, segment, segments)
+    pairs = PairCounts(points[0], radii, rows.codes, segment, segments)
     found = [tally(own=own) for tally, own in zip(tallies, pairs.own(), strict=True)]
 
     def prepare(start: int, counts: Ints) -> Adding:

@@ -72,6 +72,13 @@ class Askers(NamedTuple):
         """Sums by group and block."""
         return sums(self.group * blocks + self.block, values, len(self.scopes) * blocks).reshape(-1, blocks)
 
+    def without(self, values: Floats, blocks: int) -> Floats:
+        """Sums by group over all blocks (the first column), and over all blocks but one (the others)."""
+        total = sums(self.group, values, len(self.scopes))
+        left = np.repeat(total[:, None], 1 + blocks, axis=1)
+        np.subtract.at(left, (self.group, 1 + self.block), values)
+        return left
+
 
 class OwnCluster(NamedTuple):
     """Per asker, the witnesses with which it is not compared: itself, or all of its cluster.
@@ -89,7 +96,7 @@ class OwnCluster(NamedTuple):
     @classmethod
     def of(cls, askers: Askers, witnesses: "Witnesses", among: Array, itself: float) -> "OwnCluster":
         """Those among the witnesses; if rows have no clusters, itself, as far as it is `among` them."""
-        if isinstance(witnesses, Tabled) or witnesses.rows.clusters is None:
+        if not isinstance(witnesses, Listed) or witnesses.rows.clusters is None:
             weight = np.asarray(askers.weight * among, np.float64)
             return cls(weight, np.asarray(1.0 * among), itself * weight)
         size, clusters = witnesses.rows.units, witnesses.rows.clusters
@@ -178,6 +185,52 @@ class Tabled:
         return given, Tabled(covered - table(inside.astype(np.float64)), weight - table(askers.weight * inside))
 
 
+class Single:
+    """Labeled rows, each of which is a block of its own.
+
+    Parameters
+    ----------
+    rows : Rows
+    held : (explanations, n) array
+        1 for each row that the explanation covers, else 0.
+    """
+
+    def __init__(self, rows: Rows, held: Floats) -> None:
+        self.rows, self.labels, self.weight, self.size = rows, len(rows.names), held, held
+        self.many, self.blocks = held.shape
+
+    @cached_property
+    def _by_label(self) -> Floats:
+        ones = csr_array((np.ones(self.blocks), (self.rows.labels, np.arange(self.blocks))))
+        return np.asarray((ones @ self.weight.T).T)
+
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """As of `Tabled`."""
+        rows = self._by_label.reshape(-1)
+        cells = np.flatnonzero(rows)
+        return cells, rows[cells].astype(np.int64)
+
+    def agreeing(self, scope: Ints, value: Ints, block: Ints | None = None) -> Floats:
+        if block is None:
+            return self._by_label[scope, value]
+        return self.weight[scope, block] * (self.rows.labels[block] == value)
+
+    def answering(self, askers: Askers) -> Floats:
+        many = len(askers.scopes)
+        asking = sums(askers.group * self.labels + askers.value, askers.weight, many * self.labels)
+        return asking.reshape(many, -1)[:, self.rows.labels] * self.weight[askers.scopes]
+
+    def by_block(self, scope: Ints, value: Ints) -> Floats:
+        return self.weight[scope] * (self.rows.labels == value[:, None])
+
+    def apart(self, askers: Askers) -> "tuple[Single, Single]":
+        """As of `Tabled`."""
+        given, others = np.zeros(self.weight.shape), self.weight.copy()
+        given[askers.scope, askers.row], others[askers.scope, askers.row] = 1.0, 0.0
+        return Single(self.rows, given), Single(self.rows, others)
+
+
 class Listed:
     """Rows with any agreement, in order of explanation, then of prediction.
 
@@ -254,7 +307,7 @@ class Listed:
         return given, left
 
 
-Witnesses = Tabled | Listed
+Witnesses = Tabled | Single | Listed
 
 
 class Everybody:
@@ -273,7 +326,9 @@ class Everybody:
         self.rows, self.of_numbers, self.kernel = rows, agreement.of_numbers, kernel
         order = np.argsort(rows.labels, kind="stable")
         self.witnesses: Witnesses = Listed(rows, kernel, 1, np.zeros(rows.n, np.int64), order)
-        if not rows.listed:
+        if rows.single and not rows.numbers:
+            self.witnesses = Single(rows, np.ones((1, rows.n)))
+        elif not rows.listed:
             cell, size = rows.labels * rows.blocks + rows.block, len(rows.names) * rows.blocks
             tables = (sums(cell, column, size) for column in (np.ones(rows.n), rows.weight))
             self.witnesses = Tabled(*(table.reshape(1, -1, rows.blocks) for table in tables))
@@ -325,21 +380,21 @@ class PairSums(NamedTuple):
         `even` is whether rows are independent and count alike.
         """
         blocks = witnesses.weight.shape[1]
-        known, covered = askers.table(askers.weight * own.weight, blocks), witnesses.weight[askers.scopes]
-        mass, others = without_each(askers.table(askers.weight, blocks)), without_each(covered)
-        pairs = mass * others - without_each(known)
+        covered, known = witnesses.weight[askers.scopes], askers.without(askers.weight * own.weight, blocks)
+        mass, others = askers.without(askers.weight, blocks), without_each(covered)
+        pairs = mass * others - known
         same, block = (witnesses.agreeing(askers.scope, askers.value, block) for block in (None, askers.block))
         less = witnesses.answering(askers) + askers.table(askers.weight * (same - block), blocks)
         agreeing = np.empty(pairs.shape)
         agreeing[:, 0] = np.bincount(askers.group, askers.weight * same, minlength=len(pairs))
         np.subtract(agreeing[:, :1], less, out=agreeing[:, 1:])
-        agreeing -= without_each(askers.table(askers.weight * own.agreeing, blocks))
+        agreeing -= askers.without(askers.weight * own.agreeing, blocks)
         if even:
             met = pairs > 0
-            leaning = mass[:, :1] * ratio(mass[:, :1] * covered - known, pairs[:, :1])
+            leaning = mass[:, :1] * ratio(mass[:, :1] * covered - (known[:, :1] - known[:, 1:]), pairs[:, :1])
         else:
-            rows = without_each(askers.table(np.ones(len(askers.row)), blocks))
-            met = rows * without_each(witnesses.size)[askers.scopes] > without_each(askers.table(own.size, blocks))
+            rows = askers.without(np.ones(len(askers.row)), blocks)
+            met = rows * without_each(witnesses.size)[askers.scopes] > askers.without(own.size, blocks)
             leaning = ratio(mass[:, :1], others[:, :1]) * covered
             agreeing = np.where(np.abs(pairs - agreeing) < _ALL * pairs, pairs, agreeing)
         return cls(mass, pairs, agreeing, met, leaning.sum(axis=0))

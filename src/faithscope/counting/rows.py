@@ -121,7 +121,8 @@ class Rows:
     sample : Sample
     relation : Relation
     exact : int
-        Single rows are left out while explanations x rows is at most this; by default blocks are.
+        Single rows are left out, each a block, while explanations x rows is at most this, if they are independent and
+        count alike; by default blocks of rows are.
     beside : sequence of Explanations
         The explanations of all explainers that are compared, so that all leave out the same blocks.
     blocks : int, optional
@@ -140,8 +141,10 @@ class Rows:
         The position of each row's prediction among the distinct ones.
     independent : Units
         The rows, or clusters of rows, that vary independently; there are `units`.
+    single : bool
+        Whether single rows are left out in turn.
     blocks : int
-        Number of blocks of rows that are left out in turn; 1 if single rows are.
+        Number of blocks of rows that are left out in turn.
     content : Content
         What decides the block of a row.
     numbers : bool
@@ -166,10 +169,11 @@ class Rows:
         self.units = len(self.independent.mass)
         self.numbers = sample.agreement.of_numbers or sample.clusters is not None
         segments = 1 if self.numbers else len(self.names)
+        alike = sample.weights is None and sample.clusters is None
+        self.single = alike and blocks is None and len(distinct) * len(codes) <= exact
         if blocks is None:
-            few = len(distinct) * max(len(codes), 16 * segments) <= exact
-            blocks = 1 if few else int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
-        self.blocks = min(blocks, self.units)
+            blocks = int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
+        self.blocks = self.n if self.single else min(blocks, self.units)
 
     @cached_property
     def kept(self) -> Explanations:
@@ -178,8 +182,8 @@ class Rows:
 
     @cached_property
     def block(self) -> Ints:
-        """The block of each row; it depends on the content of the row and not on its position."""
-        return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
+        """The block of each row, which is its own, or depends on its content and not on its position."""
+        return np.arange(self.n) if self.single else self.content.deal(self.blocks)
 
     @cached_property
     def per_block(self) -> Floats:

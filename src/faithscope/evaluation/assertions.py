@@ -9,15 +9,15 @@ from faithscope.evaluation.compare import Comparison
 from faithscope.evaluation.result import Evaluation
 from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate
+from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.telling import names_at_random, shown_to_name
 from faithscope.notes import of_kind
 from faithscope.rounding import in_brackets
 
 _PAIRS = 3  # counterexamples shown with a failure
-_PAIR = (
-    "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, and one explanation applies to "
-    "both: {explanation}"
+_ALIKE = (
+    "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, with the same explanation: "
+    "{explanation}"
 )
 
 
@@ -178,11 +178,7 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
 
 def _of_groups(populations: Populations) -> list[tuple[str, Estimate]]:
     """The estimates of all groups, each after the words for its group."""
-    return [
-        (f"{part.by or 'population'} {name}", estimate)
-        for part in populations.groupings
-        for name, estimate in part._texts.items()
-    ]
+    return [(f"{populations.by or 'population'} {name}", each) for name, each in populations._texts.items()]
 
 
 def _reason(estimate: Estimate, wanted: float) -> str:
@@ -202,13 +198,11 @@ def _reason(estimate: Estimate, wanted: float) -> str:
 
 
 def _pairs(failed: JudgedEstimate) -> list[str]:
-    """Lines with pairs of rows that show the failure, or with the reason why they cannot be shown."""
-    applies = failed.estimate.measure == "sufficiency"
-    ask = getattr(failed.result, "wrongly_covered" if applies else "counterexamples", None)
-    if ask is None or failed.population or failed.estimate.measure == NECESSITY:
+    """Lines with pairs of rows that show a failure of consistency, or with the reason why they cannot be shown."""
+    ask = getattr(failed.result, "counterexamples", None)
+    if ask is None or failed.population or failed.estimate.measure != "consistency":
         return []
     try:
-        pairs = ask(_PAIRS).to_dict("records")
+        return [_ALIKE.format(**pair) for pair in ask(_PAIRS).to_dict("records")]
     except FaithscopeError as problem:
         return [f"No pairs of rows are shown: {problem}"]
-    return [_PAIR.format(**pair) for pair in pairs]

@@ -1,7 +1,7 @@
 """compare(): the pipeline by which one or several explainers are measured, and the Comparison it gives."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,7 @@ class Comparison(Reported, Mapping[str, Evaluation]):
     """
 
     evaluations: dict[str, Evaluation]
-    pairs: tuple[Difference, ...] = field(repr=False)
+    pairs: tuple[Difference, ...]
     rows_to_choose: int = 0
 
     def __getitem__(self, name: str) -> Evaluation:
@@ -80,14 +80,6 @@ class Comparison(Reported, Mapping[str, Evaluation]):
 
     def __len__(self) -> int:
         return len(self.evaluations)
-
-    def _beside(self) -> dict[str, Sequence[Any]]:
-        named = self._by_name()
-        return {
-            "explainer": [name for name, _ in named],
-            "discretizer": [self.evaluations[name].discretizer for name, _ in named],
-            "measure": [estimate.measure for _, estimate in named],
-        }
 
     def table(self) -> "pd.DataFrame":
         """One line per explainer and measure; of importances also what it is beyond baselines (`Alike`)."""

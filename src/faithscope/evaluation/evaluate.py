@@ -73,7 +73,7 @@ def evaluate(
     unlabeled : array-like or table, optional
         Further rows without predictions, as for `sufficiency`.
     by : array-like, (n,), or str or list of str, optional
-        The population of each row, or columns of X by name (several: each of them, and crossed): the explainer is then
+        The population of each row, or columns of X by name (several are crossed): the explainer is then
         measured in each of them too (`Evaluation.populations`).
     seed : int
         The seed of what is random here: the halves of `Best`. Explainers have seeds of their own.

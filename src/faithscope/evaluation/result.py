@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.agreements import Spread
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.coverage import cover
+from faithscope.counting.coverage import count_necessity, cover
 from faithscope.discretizers import Discretize, Original, usual
 from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import FaithscopeError, NotScoped
@@ -24,18 +24,17 @@ from faithscope.inputs.checks import check_word, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures import scopes
-from faithscope.measures.comparing.groupings import names_columns, to_groupings
+from faithscope.measures.comparing.groupings import names_columns, to_groups
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import measure_by, measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
-from faithscope.measures.estimate import MEASURES, Estimate, noted
+from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
 from faithscope.measures.local import TogetherRows, per_explanation, per_row
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.necessity import measure_necessity, necessity_by, reached
 from faithscope.measures.slices import Slices, find_slices
-from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_sufficiency, sufficiency_by
+from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_asked, measure_scoped
 from faithscope.measures.telling import WANTED, estimate_columns
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
@@ -108,22 +107,22 @@ class Evaluation(OfOneExplainer):
 
     consistency: Estimate
     sufficiency: Estimate | None
-    sample: Sample = field(repr=False)
-    options: Options = field(repr=False)
-    undiscretized: Explanations = field(repr=False)
+    sample: Sample
+    options: Options
+    undiscretized: Explanations
     name: str = "explainer"
     explainer: str = "ready explanations"
     discretizer: str = repr(Original())
     baseline: bool = False
-    populations: Populations | None = field(default=None, repr=False)
-    sufficiency_populations: Populations | None = field(default=None, repr=False)
-    necessity_populations: Populations | None = field(default=None, repr=False)
+    populations: Populations | None = None
+    sufficiency_populations: Populations | None = None
+    necessity_populations: Populations | None = None
     necessity: Estimate | None = None
-    _coverage: Coverage | None = field(default=None, repr=False)
-    _chosen: Any = field(default=None, repr=False)  # the discretizer itself
-    _reached: Coverage | None = field(default=None, repr=False)
+    _coverage: Coverage | None = None
+    _chosen: Any = None  # the discretizer itself
+    _reached: Coverage | None = None
     # The rows with the importances that `Alike` reads, and with the rules that these stand for.
-    _naming: tuple[Sample, Sample] | None = field(default=None, repr=False)
+    _naming: tuple[Sample, Sample] | None = None
 
     @property
     def _ruled(self) -> Sample:
@@ -180,8 +179,8 @@ class Evaluation(OfOneExplainer):
 
         The interval of the purity allows for the choice of the label, however many labels there are: it holds although
         the label is the commonest of these rows (``docs/intervals.md``). Of numbers, the table shows their mean,
-        spread, lowest and highest, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared
-        distances for `Spread`.
+        lowest and highest, and ``disagreement`` summed over pairs of rows: ``1 - K``, or squared distances for
+        `Spread`.
         """
         counts, sample = self._counts(), self.sample
         clustered = None if sample.clusters is None else TogetherRows.of(counts, sample)
@@ -193,14 +192,14 @@ class Evaluation(OfOneExplainer):
         ``row_a`` and ``row_b`` are positions in X as it was handed over, ``index_a`` and ``index_b`` its row labels
         (the positions again if it has none). Of numbers, the pairs with the largest ``gap`` come first.
         """
-        return self._named(self._pairs("consistency", k))
+        return self._named(self._pairs(k))
 
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
 
         The interval of the precision holds for any label, like that of the purity in `table`: the label is the
         commonest of the rows that were given the explanation. ``recall`` is the share of the rows with that label that
-        the explanation covers, with an interval that holds for any label too. Of numbers, the table shows how much
+        the explanation covers. Of numbers, the table shows how much
         the rows given an explanation agree with the rows that it covers. If the explainer claims a precision of its
         own, as `Anchors` and `SufficientReason` do, ``claimed`` stands beside the measured one, and ``claim`` says
         whether it lies within the interval: "holds", "too high" or "too low". Of many explanations, a few intervals
@@ -233,27 +232,17 @@ class Evaluation(OfOneExplainer):
             return None
         return self.leakage() if label_phrases(self.sample.numbered_labels[0]) else None
 
-    def wrongly_covered(self, k: int = 10) -> "pd.DataFrame":
-        """Rows that an explanation covers although they get another prediction, worst explanations first.
-
-        Columns are those of `counterexamples`: row a was given the explanation, which covers row b. Of numbers, the
-        rows farthest from row a come first.
-        """
-        return self._named(self._pairs("sufficiency", k))
-
-    def _pairs(self, measure: str, k: int) -> dict[str, Any]:
-        """Up to k pairs of rows that lower the measure, as positions in these rows."""
-        if measure == "consistency":
-            return counterexamples(self._counts(), self.sample, k)
-        return scopes.wrongly_covered(self._scoped(), self._ruled, self._relation, k)
+    def _pairs(self, k: int) -> dict[str, Any]:
+        """Pairs of rows that lower consistency, as positions in these rows."""
+        return counterexamples(self._counts(), self.sample, k)
 
     def _named(self, pairs: dict[str, Any]) -> "pd.DataFrame":
-        """The same with positions in X as it was handed over, and with its row labels."""
+        """Pairs of rows with their positions in X as it was handed over, and with its row labels."""
         labels, told = row_labels(self.X), dict[str, Any]()
         for name, column in pairs.items():
             told[name] = column
             if name.startswith("row_"):
-                told[name] = column if self.rows is None else self.rows[column]
+                told[name] = self.sample.places[column]
                 told[name.replace("row", "index")] = told[name] if labels is None else labels[column]
         return frame(told)
 
@@ -277,15 +266,14 @@ class Evaluation(OfOneExplainer):
         Parameters
         ----------
         groups : array-like, (n,), or str or list of str
-            The group of each row; or a column of X by its name, or several: each of them, and all of them crossed. A
-            list of texts that is as long as X is taken for groups.
+            The group of each row; or a column of X by its name, or several, whose values are crossed. A list of texts
+            that is as long as X is taken for groups.
         measure : {"consistency", "sufficiency", "necessity"}
         """
         if check_word(measure, "measure", MEASURES) == "consistency":
             return measure_by(self.sample, groups, self.options.confidence, self.options.method)
         self._scoped()
-        by = necessity_by if measure == "necessity" else sufficiency_by
-        return by(self._ruled, groups, self.options.scoping)
+        return measure_asked(self._ruled, groups, replace(self.options.scoping, measure=measure))  # type: ignore[no-any-return]
 
     def slices(self, columns: Any = None, *, most: int = 5, seed: int = 0) -> Slices:
         """Where explanations fail, found without being told where to look: rows that agree less with everybody.
@@ -367,14 +355,13 @@ class Evaluation(OfOneExplainer):
     def _wanted(self) -> float:
         return self.options.at_least
 
-    @property
-    def _made(self) -> dict[str, str]:
-        return {"Explanations": self.explanations.kind, "Seed": str(self.seed)}
-
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
+        """Up to k pairs of rows that lower consistency; none for sufficiency."""
         from faithscope.report.maps import map_of
 
-        pairs = self._pairs(measure, k)
+        if measure != "consistency":
+            return []
+        pairs = self._pairs(k)
         places = {name: pairs[name] for name in ("row_a", "row_b")}
         told: list[dict[str, Any]] = self._named(pairs).assign(**places).to_dict("records")
         return [{**pair, "map": map_of(self.explanations, pair["row_a"])} for pair in told]
@@ -393,7 +380,7 @@ def assess(
     raw, coarse = sample.explanations, sample.discretized(discretizer)
     naming, options = _naming(sample, coarse, options)
     if naming is None:
-        options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.X, coarse.positions))
+        options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.positions))
     consistency = measure_consistency(coarse, options.confidence, options.method)
     evaluation = Evaluation(
         consistency=noted(consistency, label_word_notes(sample, coarse, discretizer)),
@@ -446,20 +433,21 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     # Tables of scopes count every row once, whatever its weight or cluster.
     plain = sample.weights is None and sample.clusters is None
     even = replace(sample, weights=None, clusters=None)
-    coverage = cover(even, evaluation._relation, device="auto", necessity=plain and not sample.agreement.of_numbers)
+    coverage = cover(even, evaluation._relation, necessity=plain and not sample.agreement.of_numbers)
     named = None if evaluation._naming is None else (evaluation._naming[0], options.relation)
-    estimate = measure_sufficiency(sample, options.scoping, coverage if plain else None, named)
+    estimate = measure_scoped(sample, options.scoping, coverage if plain else None, named)
     estimate = noted(estimate, made_otherwise(estimate, options.method))
     evaluation = replace(evaluation, sufficiency=estimate, _coverage=coverage)
     if isinstance(sample.agreement, Spread) or coverage.asked is not None:
         return evaluation
-    known = coverage.necessity or reached(sample, options.bound)
-    return replace(evaluation, necessity=measure_necessity(sample, options.scoping, known), _reached=known)
+    known = coverage.necessity or count_necessity(sample.counted().evenly(), evaluation._relation)
+    necessity = measure_scoped(sample, replace(options.scoping, measure=NECESSITY), known)
+    return replace(evaluation, necessity=necessity, _reached=known)
 
 
 def check_groups(groups: Any, X: Any) -> None:
     """Raise, before any long computation, if there are no rows to be counted, or not one group per row."""
     rows = rows_of(X)
     same_length(X=rows)
-    for grouping in () if groups is None else to_groupings(groups, X):
-        same_length(X=rows, groups=len(number_groups(grouping.values)[1]))
+    if groups is not None:
+        same_length(X=rows, groups=len(number_groups(to_groups(groups, X)[1])[1]))

@@ -69,10 +69,10 @@ def check_word(value: Any, what: str, words: Iterable[str], *, optional: bool = 
 
     Examples
     --------
-    >>> check_word("gpu", "device", ("cpu", "cuda"))
+    >>> check_word("lower", "bound", ("low", "high"))
     Traceback (most recent call last):
         ...
-    faithscope.errors.BadInput: device must be one of 'cpu', 'cuda'; got 'gpu'.
+    faithscope.errors.BadInput: bound must be one of 'low', 'high'; got 'lower'.
     """
     known = tuple(words)
     if (value is None and optional) or (isinstance(value, str) and value in known):

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from faithscope.counting.counts import Counts, count
     from faithscope.measures.decoders import GibbsDecoder, OptimalDecoder
     from faithscope.measures.intervals.bounds import local_sample_size, mse_bound, sample_size
-    from faithscope.measures.numbers.tolerance import tolerance_curve
+    from faithscope.measures.tolerance import tolerance_curve
     from faithscope.measures.within import within_curve
-    from faithscope.relations import pairs_to_ask
+    from faithscope.populations import pairs_to_ask
     from faithscope.sample import Sample
 
 __all__ = [

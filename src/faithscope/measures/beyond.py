@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from faithscope.explanations.forms import in_blocks
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import hash_rows
 from faithscope.inputs.repeats import row_blocks
-from faithscope.measures.comparing.paired import LeftOutEstimate, paired_difference
+from faithscope.measures.comparing.paired import LeftOutEstimate, leaving_out_alike, paired_difference
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Share
 from faithscope.relations import Alike, Applies
@@ -29,7 +28,7 @@ _HALF = np.uint64(32)
 
 def beyond(
     estimate: Estimate,
-    coverage: Coverage | None,
+    coverage: Coverage,
     given: Sample,
     rules: Sample,
     alike: Alike,
@@ -41,8 +40,8 @@ def beyond(
     ----------
     estimate : Estimate
         Sufficiency of importances by `Alike`.
-    coverage : Coverage, optional
-        From which it was made, if that is at hand.
+    coverage : Coverage
+        From which it was made.
     given, rules : Sample
         The rows with their importances, and with the rules that these stand for.
     measure : callable
@@ -53,18 +52,9 @@ def beyond(
     baselines = at_random(given.X, many, sizes.shape[1]), on_average(sizes, many, given.weights)
     made = [alike_rules(marks, names, given.X, alike.bins, alike.X_train) for marks in baselines]
     samples = [replace(rules, explanations=each).counted().evenly() for each in (rules.explanations, *made)]
-    # All without each row, or without each of the same blocks of rows; the first is counted only if it must be.
-    count = partial(cover, relation=Applies(), beside=[sample.explanations for sample in samples])
-    covers = [coverage or count(samples[0]), *map(count, samples[1:])]
-    if any(each.block is not None for each in covers):
-        if covers[-1].block is None:
-            covers[-1] = count(samples[-1], exact=0)
-        block = covers[-1].block  # which does not depend on the order of the samples, since all stood beside it
-        covers = [
-            each if np.array_equal(each.block, block) else count(sample, exact=0)  # type: ignore[arg-type]
-            for each, sample in zip(covers, samples, strict=True)
-        ]
-    named, *others = map(measure, covers, samples)
+    applies = [Applies()] * len(samples)
+    covers = [coverage, *map(cover, samples[1:], applies)]
+    named, *others = map(measure, leaving_out_alike(covers, samples, applies, cover), samples)
     found = [paired_difference(named, other, estimate.confidence) for other in others]
     random, everybody = (Share(each.value, each.low, each.high) for each in found)
     return replace(estimate, beyond_random=random, beyond_global=everybody)

@@ -14,6 +14,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.populations import Populations, measure_groups
+from faithscope.measures.covered import spread_consistency
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
     Estimate,
@@ -28,7 +29,6 @@ from faithscope.measures.estimate import (
 from faithscope.measures.intervals.margins import IndependentUnits, margins
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
-from faithscope.measures.spread import spread_consistency
 from faithscope.notes import MAY_MISS, Note
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log

@@ -16,16 +16,14 @@ from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
-from faithscope.measures.numbers.groups import disagree, disagreement, distance, shown
+from faithscope.measures.numbers import agreement_of_scopes, disagree, distance, shown
 from faithscope.sample import Sample
 
 Space = tuple[Gower, list[Array]]  # a distance, and the columns that it compares
 
 _EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows
 _SOME = 2**21  # values of these rows, and values that are in memory at once
-_FAR = 256  # vectors that are compared with each other
-_ENDS = 1000  # numbers at each end that are compared with each other
-_WITHIN_CLUSTERS = 100  # clusters that may have a pair of their own which is farther apart than those that are shown
+_ENDS = 128  # numbers at each end that are compared with each other
 _NO_PAIRS = np.empty((0, 2), np.int64)
 
 
@@ -55,7 +53,7 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     numbers = counts.agreement.of_numbers
     codes = counts.explanations.locate(sample.explanations)
     pairs = stranger_pairs(counts, sample, codes) if pairs is None else pairs
-    total = disagreement(counts) if numbers else pairs
+    total = agreement_of_scopes(counts)["disagreement"] / 2 if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
     space = _space(sample.X)
@@ -77,7 +75,7 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
 def _worst_pairs(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Ints:
     """Pairs of these rows that disagree, of different clusters: of numbers the farthest first, and then the nearest."""
     found, numbers = _NO_PAIRS, sample.agreement.of_numbers
-    blocks = _far_apart(rows, sample, wanted) if numbers else _unlike(rows, sample, space)
+    blocks = _far_apart(rows, sample) if numbers else _unlike(rows, sample, space)
     for pairs in blocks:
         if sample.clusters is not None:
             pairs = pairs[sample.clusters[pairs[:, 0]] != sample.clusters[pairs[:, 1]]]
@@ -108,28 +106,18 @@ def _unlike(rows: Ints, sample: Sample, space: Space | None) -> Iterator[Ints]:
         yield np.column_stack([a[kept], b[kept]])
 
 
-def _far_apart(rows: Ints, sample: Sample, wanted: int) -> Iterator[Ints]:
+def _far_apart(rows: Ints, sample: Sample) -> Iterator[Ints]:
     """Pairs of these rows that disagree, among them those that are farthest apart.
 
-    Of numbers this is exact up to 1,000 pairs: each of p farthest pairs is of the p lowest and the p highest. Of
-    clusters the ends of each are enough, of which a hundred may be farther apart within one. Of more than 256 vectors
-    those farthest from their mean are compared.
+    Of numbers the 128 lowest and the 128 highest are compared, so that as many pairs are the farthest; of vectors those
+    nearest to their mean, and those farthest from it.
     """
-    values, many = sample.labels, 0
-    if sample.clusters is not None:
-        whose = sample.clusters[rows]
-        many = min(len(np.unique(whose)), _WITHIN_CLUSTERS)
-        if values.ndim == 1:
-            order = np.lexsort((values[rows], whose))
-            new = np.diff(whose[order], prepend=-1) != 0
-            rows = np.sort(rows[order[new | np.append(new[1:], True)]])
-    if values.ndim == 1:
-        order, most = np.argsort(values[rows], kind="stable"), min(wanted + many, _ENDS)
-        far = np.union1d(order[:most], order[-most:])
-    else:
-        far = np.argsort(-distance(values[rows], values[rows].mean(axis=0)[None]), kind="stable")[:_FAR]
-    pairs = rows[far[np.column_stack(np.triu_indices(len(far), 1))]]
-    yield pairs[disagree(sample.agreement, values[pairs[:, 0]], values[pairs[:, 1]])]
+    values = sample.labels[rows]
+    order = np.argsort(values if values.ndim == 1 else distance(values, values.mean(axis=0)[None]), kind="stable")
+    far = np.union1d(order[:_ENDS], order[-_ENDS:])
+    one, other = far[np.column_stack(np.triu_indices(len(far), 1))].T
+    unlike = disagree(sample.agreement, values[one], values[other])
+    yield rows[np.column_stack([one, other])[unlike]]
 
 
 def named_rows(sample: Sample, rows: Ints) -> dict[str, Any]:

@@ -5,10 +5,9 @@ same row with other values of that feature, must be positive. Each named feature
 of a cluster of rows, stay together in the interval.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,8 @@ from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankin
 from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.checks import check_share, check_whole, is_real, same_length
+from faithscope.inputs.checks import check_share, check_whole, same_length
+from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
 from faithscope.inputs.hints import hint
 from faithscope.inputs.models import Model, noting, of_both_classes, owner_of, rows_of_its_own, to_outputs
@@ -33,10 +33,10 @@ from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product
 from faithscope.readers import as_explanations
 from faithscope.readers.wanted import ClassIndex, Wanted
-from faithscope.rounding import in_brackets, told_share
+from faithscope.rounding import told_share
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
+from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -46,8 +46,45 @@ if TYPE_CHECKING:
 _USUAL = 3  # features that importances name
 _NUMBERS = 2**22  # of redrawn rows, in one block
 _DOUBTED = 2.0  # standard errors of the mean over other values within which a move is not told from 0
-_EQUAL = 1e-9  # difference of outputs, by their scale, that is rounding
-_CLASS = re.compile(r" \| (?:class|output) ")
+_EQUAL = 1e-9  # by which probabilities may be off
+_TINY = 0.001  # a move that is told from 0: of a probability, or of the standard deviation of the model's numbers
+
+
+class Moved(NamedTuple):
+    """Pairs of a row and a feature that it names.
+
+    Attributes
+    ----------
+    rows, column : (m,) arrays
+    moves : (m,) array
+        How far redrawing the feature moves the output in the direction of its sign.
+    clear : (m,) array
+        Whether the move is told from 0.
+    """
+
+    units: IndependentUnits
+    rows: Ints
+    column: Ints
+    moves: Floats
+    clear: Bools
+
+    def line(self, of: Bools, confidence: float) -> dict[str, Any]:
+        """How many pairs these are, how they move, and the share of right ones among those that move, if any does."""
+        weight, right = self.units.weight[self.rows] * of, self.clear & (self.moves > 0)
+        kinds = {"right": right, "wrong": self.clear & ~right, "still": ~self.clear, "move": self.moves}
+        told = {
+            "pairs": int(of.sum()),
+            **{name: float(weight @ np.asarray(each, np.float64) / weight.sum()) for name, each in kinds.items()},
+        }
+        rows = len(self.units.weight)
+        part, whole = (self.units.sums(sums(self.rows, 1.0 * (of & each), rows)) for each in (right, self.clear))
+        if not whole.any():
+            return told | dict.fromkeys(("value", "low", "high"))
+        value, apart = float(part.sum() / whole.sum()), self.units.without_each(part, whole)
+        known = None if apart is None else LeftOutDeviations(apart, apart)
+        good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
+        margin = margins(known, good, confidence, lean=0.0).below
+        return told | {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -61,9 +98,10 @@ class Direction(Answer):
         as the sign says, with its interval over rows, or clusters; None if no pair moves it.
     chance : float
         What tossed signs reach: one half.
-    right, wrong, tiny, ties : float
-        Shares of all named pairs: moved as the sign says, moved the other way, moved too little to tell, and not moved
-        at all, whatever value the feature takes.
+    right, wrong, still : float
+        Shares of all named pairs: moved as the sign says, moved the other way, and moved too little to tell.
+    move : float
+        The mean move in the direction of the sign.
     pairs, n : int
         Number of named pairs, and of rows.
     clusters : int or None
@@ -92,17 +130,17 @@ class Direction(Answer):
     high: float | None  # type: ignore[assignment]
     right: float
     wrong: float
-    tiny: float
-    ties: float
+    still: float
+    move: float
     pairs: int
     clusters: int | None
     k: int
     output: str
     population: str
-    _features: list[dict[str, Any]] = field(repr=False, compare=False)  # the lines of the table
+    _names: tuple[str, ...] = field(repr=False, compare=False)  # of the columns of X
+    _moved: Moved = field(repr=False, compare=False)
     chance: float = 0.5
-
-    measure: ClassVar[str] = "direction"
+    measure: str = "direction"
 
     @property
     def flipped(self) -> bool:
@@ -119,28 +157,25 @@ class Direction(Answer):
     def table(self) -> "pd.DataFrame":
         """One line per feature that is named, the most often named first; intervals are each by itself.
 
-        ``right``, ``wrong``, ``tiny`` and ``ties`` are shares of its pairs, ``move`` the mean move in the direction of
-        the sign.
+        ``right``, ``wrong`` and ``still`` are shares of its pairs, ``move`` the mean move in the direction of the sign.
         """
-        import pandas as pd
-
-        return pd.DataFrame(self._features)
+        columns, pairs = np.unique(self._moved.column, return_counts=True)
+        often = columns[np.argsort(-pairs, kind="stable")].tolist()
+        lines = [self._moved.line(self._moved.column == one, self.confidence) for one in often]
+        told = {name: [line[name] for line in lines] for name in lines[0]}
+        return frame({"feature": [self._names[one] for one in often], **told})
 
     def plot(self) -> Any:
         """Every feature with its interval and chance, as an Altair chart."""
         from faithscope.charts import estimates
 
         told = {"measure": self.measure, "chance": self.chance, "n": self.n}
-        return estimates([(line["feature"], line | told) for line in self._features if line["value"] is not None])
-
-    _written = (
-        *("measure", "value", "low", "high", "chance", "right", "wrong", "tiny", "ties", "pairs", "n", "clusters", "k"),
-        *("output", "population", "confidence", "flipped", "notes"),
-    )
+        lines = self.table().dropna(subset=["value"]).to_dict("records")
+        return estimates([(line["feature"], line | told) for line in lines])
 
     @property
     def _line(self) -> str:
-        still = f"{self.tiny + self.ties:.0%} of them do not move it"
+        still = f"{self.still:.0%} of them do not move it"
         rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}"
         rest = f"{rows}, {self.pairs:,} named features of rows, {still}"
         if self.value is None or self.low is None or self.high is None:
@@ -154,12 +189,8 @@ class Direction(Answer):
         return f"{told}; {words[self.above_chance]}; {rest}"
 
     def _tables(self) -> Iterable[Table]:
-        lines = []
-        for line in self._features:
-            share = "–" if line["value"] is None else f"{line['value']:.3f} {in_brackets(line['low'], line['high'], 3)}"
-            lines.append((visible(line["feature"]), f"{line['pairs']:,}", share, f"{line['tiny'] + line['ties']:.1%}"))
         below = f"{self.output}; {100 * self.confidence:g}% intervals over rows, each by itself"
-        return [Table(("feature", "named", "direction", "no move"), tuple(lines), 1, caption=below)]
+        return [framed(self.table(), ("feature", "pairs", "value", "low", "high", "still"), below)]
 
 
 @in_memory("measure fewer rows, or fewer draws, fs.Perturbed(X_train, draws=20)")
@@ -170,7 +201,6 @@ def direction(
     *,
     population: Any = None,
     k: int | None = None,
-    tiny: float = 0.001,
     class_index: ClassIndex = None,
     confidence: float = 0.95,
     weights: Any = None,
@@ -183,17 +213,17 @@ def direction(
 
     ``value = Σ_ij w_i 1(right) / Σ_ij w_i 1(right or wrong)`` over the named features j of rows i.
 
-    A pair is neither right nor wrong if no value of the feature changes the output (``ties``), or if ``|f - f_j|`` is
-    at most `tiny`, or within two standard errors of its draws. Tossed signs reach one half, and flipped signs one less
-    the value. The interval is over rows, or clusters: all pairs of a row are one observation.
+    A pair is neither right nor wrong, but ``still``, if ``|f - f_j|`` is at most 0.001 (of a number, of the standard
+    deviation of the model's numbers), or within two standard errors of its draws. Tossed signs reach one half, and
+    flipped signs one less the value. The interval is over rows, or clusters: all pairs of a row are one observation.
 
     It asks whether signs are right, one feature at a time, not whether the features that matter are named.
 
     Parameters
     ----------
     importances : Importances, or what `consistency` takes as such
-        One number per column of X: of one class, of all classes one after the other, or of the class predicted for
-        each row; also signs (`SignOfTop`) and reason codes, which say that their features count against the label.
+        One number per column of X: of one class, or of the class predicted for each row; also signs (`SignOfTop`) and
+        reason codes, which say that their features count against the label.
     model : model or function
         Anything with ``predict_proba``, a regressor, or a function from rows to probabilities or numbers.
     X : (n, d) array or table
@@ -205,9 +235,6 @@ def direction(
     k : int, optional
         How many features each row names, those largest in size; a feature of importance 0 is never named. By default 3,
         or all that a discretizer kept.
-    tiny : float
-        Moves up to this are neither right nor wrong: of a probability, or as a share of the standard deviation of the
-        model's numbers.
     class_index : int or "predicted", optional
         The class, or output, that importances of one class speak of, if they do not say it: by default class 1 of two.
     confidence : float
@@ -230,26 +257,18 @@ def direction(
     given = as_explanations(importances)
     if not isinstance(given, Importances) or isinstance(given, Rankings):
         raise WrongType(f"direction asks for signs of features, which importances have; got {given.kind}.")
-    if given.shape is not None:
-        raise BadInput(
-            f"direction redraws features of a table, and these are maps of shape {given.shape}: pass importances of "
-            "columns."
-        )
-    chosen = Perturbed(X) if population is None else to_population(population)
+    chosen = Perturbed() if population is None else to_population(population)
     if not isinstance(chosen, Perturbed | Product):
         raise BadInput(
             f"direction redraws one feature of a row and keeps the others, and {chosen!r} does not: pass "
             "fs.Perturbed(X_train)."
         )
-    if chosen.X_train is None:
-        raise BadInput("Perturbed draws from training rows: pass Perturbed(X_train).")
-    if not is_real(tiny) or not 0 <= tiny < 1:
-        raise BadInput(f"tiny must be a number from 0 to 1, such as 0.001; got {tiny!r}.")
     check_share(confidence, "confidence")
     wanted = Wanted.of(class_index, None, None).class_index
     most = check_whole(_USUAL if k is None else k, "k, the number of features that importances name,")
     sample = Sample.checked(given, None, X, weights, clusters).counted()
-    named, source = named_features(sample.explanations, most), SourceRows.of(chosen.X_train, sample.X)
+    train = X if chosen.X_train is None else chosen.X_train
+    named, source = named_features(sample.explanations, most), SourceRows.of(train, sample.X)
     if named is None or not len(named.rows):
         raise BadInput("No row names a feature: all importances are 0.")
     if named.signs is None:
@@ -261,38 +280,14 @@ def direction(
         of_row = np.zeros(sample.n, np.int64)  # the output of its first pair; the first one if it names nothing
         of_row[named.rows[::-1]] = output[::-1]
         scale = float(np.std(own[np.arange(sample.n), of_row])) or 1.0
-    moves, noise, largest = _moves(ask, source, chosen.draws, named.rows, column, output, own)
-    ties = largest <= _EQUAL * scale
-    clear = ~ties & (np.abs(moves) > np.maximum(tiny * scale, _DOUBTED * noise))
-    units, signed = IndependentUnits.of(sample), moves * named.signs
-    weight, right = units.weight[named.rows], clear & (signed > 0)
-    kinds = {"right": right, "wrong": clear & ~right, "tiny": ~clear & ~ties, "ties": ties}
-
-    def line(of: Bools) -> dict[str, Any]:
-        """How many pairs these are, how they move, and the share of right ones among those that move, if any does."""
-        told = {"pairs": int(of.sum())} | {
-            name: float(weight @ (of & each) / (weight @ of)) for name, each in kinds.items()
-        }
-        part, whole = (units.sums(sums(named.rows, 1.0 * (of & each), sample.n)) for each in (right, clear))
-        if not whole.any():
-            return told | dict.fromkeys(("value", "low", "high"))
-        value, apart = float(part.sum() / whole.sum()), units.without_each(part, whole)
-        known = None if apart is None else LeftOutDeviations(apart, apart)
-        good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
-        margin = margins(known, good, confidence, lean=0.0).below
-        return told | {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
-
-    features = []
-    columns, pairs = np.unique(column, return_counts=True)
-    for one in columns[np.argsort(-pairs, kind="stable")].tolist():  # the most often named first
-        of = column == one
-        move = float(weight @ (signed * of) / (weight @ of))
-        features.append({"feature": source.names[one], **line(of), "move": move})
+    moves, noise = _moves(ask, source, chosen.draws, named.rows, column, output, own)
+    units, clear = IndependentUnits.of(sample), np.abs(moves) > np.maximum(_TINY * scale, _DOUBTED * noise)
+    moved = Moved(units, named.rows, column, moves * named.signs, clear)
     notes = sample.all_notes
-    if population is None:
+    if chosen.X_train is None:
         notes = (*notes, "other values were drawn from the rows themselves: pass population=fs.Perturbed(X_train)")
     return Direction(
-        **line(np.ones(len(moves), bool)),
+        **moved.line(np.ones(len(moves), bool), confidence),
         n=sample.n,
         clusters=None if sample.clusters is None else len(units.mass),
         k=int(named.sizes.max()),
@@ -300,7 +295,8 @@ def direction(
         population=repr(chosen),
         confidence=float(confidence),
         notes=notes,
-        _features=features,
+        _names=tuple(source.names),
+        _moved=moved,
     )
 
 
@@ -348,34 +344,21 @@ def _targets(
     class_index: ClassIndex,
 ) -> tuple[Ints, Ints, str]:
     """The column of X and the output of the model that each pair is about, and what the output is called."""
-    width, many, features = len(source.names), own.shape[1], len(named.names)
-    titles = [_CLASS.split(name) for name in given.names or ()]
-    of_classes = [title[1] for title in titles if len(title) == 2]
-    if titles and is_frame(source.X):
-        strange = next((title[0] for title in titles if title[0] not in source.names), None)
-        if strange is not None:
-            raise BadInput(
-                f"Importances are of {strange!r}, which is no column of X: pass importances of the columns that the "
-                f"model takes. {hint(strange, source.names)}"
-            )
-        columns = np.array([source.names.index(title[0]) for title in titles])
-    elif features % width:
-        raise BadInput(
-            f"Importances have {features} features and X has {width} columns: pass importances of the columns that "
-            "the model takes."
+    many, names = own.shape[1], given.names if given.names and is_frame(source.X) else None
+    strange = next((name for name in names or () if name not in source.names), None)
+    if strange is not None or (names is None and len(named.names) != len(source.names)):
+        odd = (
+            f"of {strange!r}, which is no column of X. {hint(strange, source.names)}"
+            if strange is not None
+            else (f"of {len(named.names)} features and X has {len(source.names)} columns.")
         )
-    else:
-        columns = np.arange(features) % width
-        if not titles and features == many * width > width:
-            of_classes = [str(place // width) for place in range(features)]
-    column = columns[named.features]
-    if len(of_classes) == features:
-        if class_index is not None:
-            raise BadInput("These importances are of all classes, one after the other: leave class_index= out.")
-        order = {title: number for number, title in enumerate(dict.fromkeys(of_classes))}
-        if len(order) != many:
-            raise BadInput(f"Importances are of {len(order)} classes, and the model has {many}: explain all of them.")
-        return column, np.array([order[title] for title in of_classes])[named.features], "the output of each class"
+        raise BadInput(
+            f"Importances are {odd} Pass importances of the columns that the model takes, of one class "
+            "(fs.read(values, class_index=...))."
+        )
+    column = named.features
+    if names is not None:
+        column = np.array([source.names.index(name) for name in names])[column]
     if class_index == "predicted" or (class_index is None and OWN_CLASSES in given.remarks):
         return column, own.argmax(axis=1)[named.rows], "the output of the predicted class"
     if class_index is None and given.label is not None and labels:
@@ -399,13 +382,13 @@ def _targets(
 
 def _moves(
     ask: Ask, source: SourceRows, draws: int, rows: Ints, column: Ints, output: Ints, own: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Per pair, the output less its mean over other values, the standard error of that, and the largest difference.
+) -> tuple[Floats, Floats]:
+    """Per pair, the output less its mean over other values, and the standard error of that.
 
     Other values are all of the training column, or the middle ones of as many equal parts of it as there are draws. The
     mean is then off by what the output varies within parts, which neighbors tell, ``Σ (f_m+1 - f_m)² / 2``.
     """
-    moves, noise, largest = np.zeros((3, len(rows)))
+    moves, noise = np.zeros((2, len(rows)))
     for j in np.unique(column).tolist():
         other = source.columns[j][: source.train]
         numeric = other.dtype.kind in "biuf"
@@ -423,7 +406,7 @@ def _moves(
             answers = ask(source.rows(cells)).reshape(len(part), len(values), -1)
             answers = answers[np.arange(len(part)), :, output[part]]
             gaps = own[rows[part], output[part]][:, None] - answers
-            moves[part], largest[part] = gaps @ share, np.abs(gaps).max(axis=1)
+            moves[part] = gaps @ share
             if not exact:
                 noise[part] = np.sqrt((np.diff(answers, axis=1) ** 2).sum(axis=1) / 2) / draws
-    return moves, noise, largest
+    return moves, noise

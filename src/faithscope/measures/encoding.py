@@ -6,32 +6,29 @@ whether both get the same predictions.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import kolmogorov
 
 from faithscope.agreements import Agreement, Same
-from faithscope.counting.compared import LabelCells
-from faithscope.counting.counted import Encoded
+from faithscope.counting.counted import Encoded, LabelCells
 from faithscope.counting.coverage import encoded
-from faithscope.errors import NotScoped
 from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
-from faithscope.measures.estimate import refuse_spread
+from faithscope.measures.covered import scoped
 from faithscope.measures.intervals.local import log_choose
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.measures.means import Answer
-from faithscope.measures.numbers.words import told_number
 from faithscope.measures.sufficiency import FEWER
-from faithscope.measures.telling import number
-from faithscope.relations import Relation, check_rows, says_where, to_relation
+from faithscope.measures.telling import told_number
+from faithscope.relations import check_rows
 from faithscope.rounding import down, in_brackets, up
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
+from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -186,6 +183,7 @@ class Encoding(Answer):
     _tests: ChoiceTests = field(repr=False, compare=False)
     agreement: Agreement = field(default_factory=Same)
     method: str = "jackknife"
+    measure: str = "encoding"
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that can be tested, strongest first; only the first k if k is given.
@@ -231,13 +229,6 @@ class Encoding(Answer):
         from faithscope.charts import encoding as chart
 
         return chart(self._columns())
-
-    measure = _title = "encoding"
-    _NUMBERS: ClassVar = (
-        *("value", "low", "high", "unverifiable", "alone", "exclusive"),
-        *("tested", "flagged", "encodes", "n", "distinct"),
-    )
-    _written = ("measure", *_NUMBERS, "confidence", "method", "agreement", "notes")
 
     def __str__(self) -> str:
         rows = f"n={self.n:,}, {_percent(self.unverifiable)} unverifiable"
@@ -290,11 +281,9 @@ the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
         )
 
     def _tables(self) -> Iterable[Table]:
-        names = ("value", "interval", "alone", "exclusive", "tested", "flagged")
-        ends, shares = f"{down(self.low)}–{up(self.high)}", (f"{self.alone:.1%}", f"{self.exclusive:.1%}")
-        line = (number(self.value), ends, *shares, f"{self.tested:,}", f"{self.flagged:,}")
+        names = ("value", "low", "high", "alone", "exclusive", "tested", "flagged")
         below = f"{several(self.n, 'row', 'rows')}, {100 * self.confidence:g}% interval"
-        return [Table(names, (line,), 0, caption=below)]
+        return [framed(frame({name: [getattr(self, name)] for name in names}), names, below)]
 
 
 def _shares(cells: LabelCells) -> list[Floats]:
@@ -409,16 +398,3 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
         _encoded=read,
         _tests=tests,
     )
-
-
-def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relation]:
-    """The rows that count, and the relation; refuses what the measure is undefined for."""
-    refuse_spread(sample.agreement, measure)
-    if not says_where(sample.explanations, relation):
-        raise NotScoped(
-            f"These are {sample.explanations.kind}, which do not say where they apply, so {measure} is undefined: pass "
-            "relation=, a function applies(X, explanation) that gives a mask of rows; of prototypes, pass "
-            "Prototypes(indices, points)."
-        )
-    counted = sample.counted().evenly()
-    return counted, to_relation(relation, counted.explanations)

@@ -40,7 +40,7 @@ from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Cell, Table
+from faithscope.sinks.card import Table, framed
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -61,7 +61,6 @@ _WORDS = {
     "feature_chance": "share of the named features that both name, by chance",
     "sign_agreement": "share of the named features that both name with the same sign",
 }
-_SHOWN = ("the same", "by chance", "kappa", "features in common", "by chance", "with one sign")
 
 
 @dataclass(frozen=True)
@@ -121,10 +120,8 @@ class PairAgreement:
         return line + ("" if self.kappa is None else f", kappa {_told(self.kappa)}")
 
 
-def _told(number: Share | float | None, digits: int = 2) -> Cell:
-    if isinstance(number, Share):
-        return Cell(f"{number.value:.{digits}f} {in_brackets(number.low, number.high, digits)}", number.value)
-    return Cell("–" if number is None else f"{number:.{digits}f}", number)
+def _told(number: Share | None) -> str:
+    return "–" if number is None else f"{number.value:.2f} {in_brackets(number.low, number.high)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -215,12 +212,9 @@ class ExplainerAgreement(Shareable):
         return f"{told}: the same on {min(same):.0%} to {max(same):.0%}" if same else told
 
     def _tables(self) -> list[Table]:
-        lines = tuple(
-            (visible(p.a), visible(p.b), *(_told(getattr(p, name), 3) for name in _WORDS)) for p in self.pairs
-        )
         rows = f"{several(self.n, 'row', 'rows')}{in_clusters(self.clusters)}"
         below = f"{rows}, {100 * self.confidence:g}% intervals, each by itself"
-        return [Table(("first", "second", *_SHOWN), lines, 2, caption=below)]
+        return [framed(self.table(), ("a", "b", "same", "same_low", "same_high", *list(_WORDS)[1:]), below)]
 
     def _told_notes(self) -> Iterable[str]:
         return [*self.notes, *(f"{pair.a} and {pair.b}: {note}" for pair in self.pairs for note in pair.notes)]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from faithscope.agreements import Agreement, Same, Spread, to_agreement
+from faithscope.agreements import Agreement, Same, Spread, scaled
 from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import Counts
-from faithscope.counting.layout import divided
+from faithscope.counting.layout import divided, run_starts
 from faithscope.discretizers import Discretize, discretize
-from faithscope.errors import BadInput, NotProven, WrongType
+from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Array, Floats, Ints
@@ -22,18 +22,17 @@ from faithscope.inputs.labels import to_labels
 from faithscope.measures.counterexamples import disagreeing_pairs
 from faithscope.measures.intervals.bounds import local_sample_size
 from faithscope.measures.intervals.local import agreement_interval, label_interval
-from faithscope.measures.numbers.groups import (
-    NumberGroups,
+from faithscope.measures.numbers import (
     agreeing_by_cell,
     agreement_between,
-    deviation,
-    disagreement,
+    agreement_of_scopes,
     distance,
     mean_agreement,
+    means,
     shown,
     variance,
 )
-from faithscope.measures.numbers.words import named, told_number
+from faithscope.measures.telling import named, told_number
 from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
@@ -66,7 +65,8 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}
     if not counts.agreement.of_numbers:
         return columns | {"N_pi_y": same}
-    return columns | {"mean": shown(NumberGroups.of_counts(counts).mean_of_others[cells])}
+    apart = (sample.labels - means(counts)[codes]).T * divided(total, total - 1, np.nan)
+    return columns | {"mean": shown(sample.labels - apart.T)}
 
 
 def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> 
     `Spread` has no interval: squared distances have no bound.
     """
     others, agreeing, together = met
-    columns = {measure: mean_agreement(counts.agreement, agreeing, others, variance(counts))}
+    columns = {measure: mean_agreement(counts, agreeing, others)}
     interval = agreement_interval(counts.agreement, agreeing, others, confidence, together)
     if interval is None:
         return columns
@@ -109,23 +109,19 @@ def per_explanation(
         ``n`` is the number of its rows, and ``consistency`` the mean agreement of two of its rows (NaN for a single
         row). Of labels, ``label`` is the commonest prediction, ``purity`` its share with an interval that allows for
         the choice of the label (`label_interval`), and ``disagreeing_pairs`` the pairs of rows with different
-        predictions. Of numbers, ``mean``, ``spread`` (the standard deviation), ``lowest`` and ``highest`` (not of
-        vectors), and ``disagreement``. If rows are clustered, ``consistency`` is that of rows of different clusters.
+        predictions. Of numbers, ``mean``, ``lowest`` and ``highest`` (not of vectors), and ``disagreement``. If rows
+        are clustered, ``consistency`` is that of rows of different clusters.
     """
     rows = counts.per_explanation
-    every = rows * (rows - 1)
     if counts.agreement.of_numbers:
-        groups, apart = NumberGroups.of_counts(counts), disagreement(counts)
-        share = divided(2 * apart, every, np.nan)
-        if isinstance(counts.agreement, Spread):
-            share = (groups.spread / deviation(counts)) ** 2
-        columns = {"n": rows, "mean": shown(groups.mean), "spread": groups.spread}
-        if groups.values.shape[1] == 1:
-            columns |= dict(zip(("lowest", "highest"), (ends[:, 0] for ends in groups.extremes), strict=True))
-        columns |= {"consistency": 1 - share, "disagreement": apart}
+        columns, measured = {"n": rows, "mean": shown(means(counts))}, agreement_of_scopes(counts)
+        if counts.values.ndim == 1:
+            first, values = run_starts(counts.explanation), counts.values[counts.label]
+            columns |= {"lowest": np.minimum.reduceat(values, first), "highest": np.maximum.reduceat(values, first)}
+        columns |= {"consistency": measured["sufficiency"], "disagreement": measured["disagreement"] / 2}
         return listed(counts, columns, ("disagreement", "n"), k)
     top, pairs = commonest_cells(counts), disagreeing_pairs(counts)
-    most = counts.given[top]
+    most, every = counts.given[top], rows * (rows - 1)
     together = None if clustered is None else clustered.together
     low, high = label_interval(most, rows, confidence, commonest=True, together=together)
     agreed = divided(every - 2 * pairs, every, np.nan)
@@ -244,21 +240,22 @@ def at_row(sample: Sample, rows: Any, explanation: Explanations, prediction: Any
     """A local measure of a row outside the sample, by the rows to compare it with; none is left out (Algorithm 1)."""
     labels, agreement, mean = sample.labels[rows], sample.agreement, None
     agreeing: float = 0
+    value = None
     if agreement.of_numbers and len(labels):
         number = np.repeat(agreement.read(np.asarray([prediction])), len(labels), axis=0)
         alike = agreement_between(agreement, number, labels)
         if isinstance(agreement, Spread):
-            alike = (distance(labels, number) / _together(sample.labels).spread[0]) ** 2 / 2
+            alike = (distance(labels, number) / scaled(sample.labels)[1]) ** 2 / 2 / variance(sample.labels)
         agreeing = float(alike.sum())
-        (mean,) = shown(_together(labels).mean).tolist()
+        (mean,) = shown(labels.mean(axis=0)[None]).tolist()
     elif not agreement.of_numbers:
         agreeing = sum(label == prediction for label in labels.tolist())
-    known, many = np.array([agreeing]), np.array([len(labels)])
-    value = float(mean_agreement(agreement, known, many, 1.0)[0])
-    interval = agreement_interval(agreement, known, many, confidence)
+    if len(labels):
+        value = float(1 - agreeing / len(labels) if isinstance(agreement, Spread) else agreeing / len(labels))
+    interval = agreement_interval(agreement, np.array([agreeing]), np.array([len(labels)]), confidence)
     low, high = (None, None) if interval is None else (float(end[0]) for end in interval)
     return Local(
-        value=None if np.isnan(value) else value,
+        value=value,
         low=low,
         high=high,
         confidence=float(confidence),
@@ -272,11 +269,6 @@ def at_row(sample: Sample, rows: Any, explanation: Explanations, prediction: Any
     )
 
 
-def _together(labels: Array) -> NumberGroups:
-    """Numbers as a single group."""
-    return NumberGroups.of(np.zeros(len(labels), np.int64), labels, np.ones(len(labels)), 1)
-
-
 def sample_until(
     source: Iterable[tuple[Any, Any]],
     explanation: Any,
@@ -286,7 +278,6 @@ def sample_until(
     prediction: Any = None,
     discretizer: Discretize | None = None,
     confidence: float = 0.9,
-    agreement: Any = None,
 ) -> Local:
     """Draw rows until enough have this explanation, or the budget is spent (the appendix's rejection sampling).
 
@@ -303,11 +294,8 @@ def sample_until(
     prediction : optional
         The prediction of x. By default the commonest among the rows found; the interval then allows for the choice,
         however many labels there are (`label_interval`).
-        Numbers have no commonest: it must be given with `agreement`.
     confidence : float
         The confidence of the error and of the interval.
-    agreement : Close, Tolerance or callable, optional
-        How much two predictions agree if they are numbers, as for `consistency`.
 
     Returns
     -------
@@ -325,18 +313,13 @@ def sample_until(
         batches = iter(source)
     except TypeError:
         raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.") from None
-    chosen = to_agreement(agreement)
-    if isinstance(chosen, Spread):
-        raise NotProven("The error is bounded for agreements from 0 to 1, not for Spread(): pass fs.Close(eps).")
-    if chosen.of_numbers and prediction is None:
-        raise BadInput(f"By {named(chosen)} a prediction to compare with is needed: pass prediction=.")
-    if not chosen.of_numbers and prediction is not None:
+    if prediction is not None:
         (prediction,) = to_labels([prediction], "The prediction to compare with, as a list of one,").tolist()
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_single(explanation), discretizer)
     seen, missing, labels = 0, wanted, list[Any]()
     for batch in batches:
-        rows, answers = _rows(batch, chosen)
+        rows, answers = _rows(batch)
         if not len(answers):
             break  # an empty batch ends the source
         rows, answers = rows.take(slice(0, budget - seen)), answers[: budget - seen]
@@ -346,8 +329,7 @@ def sample_until(
         labels += answers[hits].tolist()
         if not missing or seen >= budget:
             break
-    known = np.array(labels, np.float64) if chosen.of_numbers else to_objects(labels)
-    sample = Sample(target.take(np.zeros(len(known), np.int64)), known, agreement=chosen)
+    sample = Sample(target.take(np.zeros(len(labels), np.int64)), to_objects(labels))
     alone = prediction is None and sample.n > 0
     if alone:
         names, place = sample.numbered_labels
@@ -369,14 +351,14 @@ def _single(explanation: Any) -> Explanations:
     return single
 
 
-def _rows(batch: tuple[Any, Any], agreement: Agreement) -> tuple[Explanations, Array]:
+def _rows(batch: tuple[Any, Any]) -> tuple[Explanations, Array]:
     try:
         explanations, predictions = batch
     except (TypeError, ValueError):
         raise BadInput(f"source must give (explanations, predictions) pairs; got {type(batch).__name__}.") from None
     single = np.ndim(predictions) == 0
     answers = [predictions] if single else predictions
-    labels = agreement.read(answers) if agreement.of_numbers else to_labels(answers)
+    labels = to_labels(answers)
     rows = _single(explanations) if single else as_explanations(explanations)
     same_rows(explanations=None if single else explanations, predictions=answers)
     if len(rows) or len(labels):

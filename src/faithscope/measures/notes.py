@@ -197,9 +197,8 @@ def _one_to_one(column: Array, labels: Ints) -> bool:
 def asked_notes(coverage: Coverage) -> Notes:
     """What a reader should know of the pairs that a judge was asked about; nothing if all pairs were."""
     counts, asked = coverage.counts, coverage.asked
-    told: tuple[str, ...] = getattr(counts.relation, "notes", ())
     if asked is None:
-        return told
+        return ()
     pairs = f"{len(asked.row):,} of {asked.distinct * len(asked.codes):,} pairs of an explanation and a row"
     share = f"the judge was asked about {pairs} ({100 * asked.share:.2g}%): assumes that these were drawn at random"
     denied = int((asked.own & ~coverage.own).sum())
@@ -209,4 +208,4 @@ def asked_notes(coverage: Coverage) -> Notes:
         f"{int(asked.own.sum()):,} asked": denied,
         several(nowhere, "explanation applies", "explanations apply") + " to no row asked about": nowhere,
     }
-    return (*told, share, *(remark for remark, number in remarks.items() if number))
+    return (share, *(remark for remark, number in remarks.items() if number))

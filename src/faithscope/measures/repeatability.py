@@ -1,4 +1,4 @@
-"""Repeatability: how often two runs explain a row alike, which rows change, and which run stands out.
+"""Repeatability: how often two runs explain a row alike, and which rows change.
 
 Rows are drawn at random, and so are runs, and every run explains every row. So the value varies with the rows, by the
 jackknife over rows (or clusters), and with the runs, by the jackknife over runs. All rows of a run may share its luck,
@@ -33,14 +33,13 @@ from faithscope.notes import Note, of_kind
 from faithscope.readers import as_explanations
 from faithscope.rounding import told_share
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
+from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TOLD = 5  # rows that a card shows
-_LONGEST = 60  # characters of an explanation in a card
 _REAL = "importances are real numbers that nearly all differ: name what people read, such as fs.SignOfTop(5)"
 _NEARLY_ALL = 0.9  # of real numbers that are different
 _FEW = 10  # runs: with fewer, a kind that is not rare may be missing
@@ -92,7 +91,6 @@ class Repeatability(Answer):
     distinct: int
     clusters: int | None
     discretizer: str
-    _names: tuple[str, ...] = field(compare=False)
     _sample: Sample = field(compare=False)  # the rows
     _explanations: Explanations = field(compare=False)  # of all runs, one run after the other
     measure: str = "repeatability"
@@ -101,37 +99,21 @@ class Repeatability(Answer):
         """One line per row, the least repeatable first; only the k least repeatable if k is given.
 
         ``row`` is its position and ``index`` its row label, ``value`` the share of pairs of runs that explain it alike,
-        ``different`` the number of its different explanations, and ``commonest`` the one that most ``runs`` give.
+        ``different`` the number of its different explanations, and ``commonest`` the one that most runs give. Which
+        runs stand out is seen in ``fs.explainer_agreement(runs).matrix()``.
         """
         codes, first = _by_run(self._explanations, self.n)
         times, shares = _alike(codes)
         order = np.argsort(shares, kind="stable")[: None if k is None else check_whole(k, "k")]
-        codes, times = codes[:, order], times[:, order]
-        run = (times * (1 + codes.max()) - codes).argmax(axis=0)  # of equally common ones the one that occurs first
-        commonest, often = (each[run, np.arange(len(order))] for each in (codes, times))
-        different, place = np.unique(commonest, return_inverse=True)
-        texts = np.array([self._explanations.describe(int(first[code])) for code in different], object)
-        columns = {
-            "value": shares[order],
-            "different": np.rint((1 / times).sum(axis=0)).astype(np.int64),
-            "commonest": texts[place],
-            "runs": often,
-        }
+        commonest, place = np.unique(codes[times.argmax(axis=0), np.arange(self.n)][order], return_inverse=True)
+        texts = np.array([self._explanations.describe(int(first[code])) for code in commonest], object)
+        different = np.rint((1 / times[:, order]).sum(axis=0)).astype(np.int64)
+        columns = {"value": shares[order], "different": different, "commonest": texts[place]}
         return frame(named_rows(self._sample, order) | columns)
 
-    def runs_table(self) -> "pd.DataFrame":
-        """One line per run, the one that stands out most first: how often the other runs explain rows as it does."""
-        pairs = _between(_by_run(self._explanations, self.n)[0], self._sample.weight)
-        columns = {"run": list(map(visible, self._names)), "value": pairs.sum(axis=1) / (self.runs - 1)}
-        return frame(columns).sort_values("value", kind="stable", ignore_index=True)
-
     def _tables(self) -> Iterable[Table]:
-        changing = self.table(_TOLD)[["row", "commonest", "runs", "different", "value"]]
-        lines = tuple(
-            (f"{row:,}", commonest[:_LONGEST], f"{runs}", f"{many}", f"{value:.3f}")
-            for row, commonest, runs, many, value in changing.itertuples(index=False)
-        )
-        return [Table(tuple(changing), lines, 2, "Rows that change most", visible(self.discretizer))]
+        columns = ("commonest", "row", "different", "value")
+        return [framed(self.table(_TOLD), columns, visible(self.discretizer), "Rows that change most")]
 
     @property
     def _line(self) -> str:
@@ -200,7 +182,6 @@ def measure_repeatability(
         clusters=None if sample.clusters is None else len(units.mass),
         discretizer=repr(Original() if discretizer is None else discretizer),
         notes=tuple(dict.fromkeys([*notes, *sample.notes, *of_explanations])),
-        _names=tuple(runs),
         _sample=sample,
         _explanations=every,
     )

@@ -1,11 +1,10 @@
-"""Scopes: the precision and coverage of each explanation on your own rows, and the rows that it wrongly covers."""
+"""Scopes: the precision and coverage of each explanation on your own rows."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Same, Spread, scaled
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import Counts
 from faithscope.counting.cover import Asked
@@ -15,21 +14,10 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.checks import check_whole
-from faithscope.measures.counterexamples import share_out
-from faithscope.measures.intervals.local import agreement_interval, label_interval
-from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.intervals.local import label_interval
 from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns
 from faithscope.measures.local import at_row as local_at_row
-from faithscope.measures.numbers.groups import (
-    agreeing_by_cell,
-    disagree,
-    distance,
-    mean_agreement,
-    shown,
-    squared,
-    variance,
-)
+from faithscope.measures.numbers import agreeing_by_cell, agreement_of_scopes
 from faithscope.relations import Blocks, Relation
 from faithscope.sample import Sample
 
@@ -91,10 +79,8 @@ def per_scope(
     together, labels, codes = None, sample.numbered_labels[1], coverage.codes
     cells = counts.locate_codes(codes, sample.labels)[1]
     if sample.clusters is not None:
-        together = np.ones(counts.distinct), np.ones(len(counts.labels))
-        together[0][codes] = _strangers(sample, relation)[2]
-        parts, size = np.unique(counts.label[cells] * sample.n + sample.clusters, return_counts=True)
-        np.maximum.at(together[1], parts // sample.n, size)
+        together = np.ones(counts.distinct)
+        together[codes] = _strangers(sample, relation)[2]
     columns = _precision(counts, confidence, asked, labels, together)
     if claims is not None and "precision" in (claims.dtype.names or ()):
         # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
@@ -120,99 +106,31 @@ def _precision(
     confidence: float,
     asked: Asked | None = None,
     labels: Ints | None = None,
-    together: tuple[Floats, Floats] | None = None,
+    together: Floats | None = None,
 ) -> dict[str, Any]:
     """Precision, recall and coverage of every explanation, by the commonest label of the rows that were given it.
 
-    The interval of the recall is that of the other rows, since an explanation is looked at because a row was given it.
-    It holds for any label: recalls of several labels need not add up to 1, so each label has its part of what may be
-    wrong. If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all. Of
-    clusters, `together` are the most rows of one that an explanation covers, and that have a label.
+    If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all. Of clusters,
+    `together` are the most rows of one that an explanation covers.
     """
     total, top = counts.per_explanation, commonest_cells(counts)
-    right, label, many = counts.covered[top], counts.label[top], len(counts.labels)
+    right, label = counts.covered[top], counts.label[top]
     every: Ints | int = counts.n
-    inside, rows = counts.given[top] > counts.missed[top], counts.per_label[label]
-    others = rows - 1
+    rows = counts.per_label[label]
     if asked is not None and labels is not None:
-        cells, own = (np.arange(len(top)), label), np.zeros((asked.distinct, many), np.int64)
-        own[asked.codes[asked.own], labels[asked.own]] = 1
-        every, rows = asked.per_explanation, asked.per_cell(labels, many)[cells]
-        others = rows - own[cells]
-    covered, alike = (None, None) if together is None else (together[0], together[1][label])
-    low, high = label_interval(right, total, confidence, together=covered)
-    recall, apart = divided(right, rows, np.nan), 1 - check_confidence(confidence) / many
-    least, most = agreement_interval(Same(), right - inside, others, apart, alike) or (recall, recall)
+        every, rows = asked.per_explanation, asked.per_cell(labels, len(counts.labels))[np.arange(len(top)), label]
+    low, high = label_interval(right, total, confidence, together=together)
     return {
         "label": to_objects([counts.labels[j] for j in label]),
         "n": counts.rows_given,
         "precision": divided(right, total, np.nan),
         "precision_low": low,
         "precision_high": high,
-        "recall": recall,
-        "recall_low": np.fmin(least, recall),
-        "recall_high": np.fmax(most, recall),
+        "recall": divided(right, rows, np.nan),
         "coverage": divided(total, every, np.nan),
         "wrongly_covered": total - right,
         **({} if asked is None else {"asked": every}),
     }
-
-
-def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, Any]:
-    """How much the rows given each explanation agree with the other rows that it covers, of all or of those asked."""
-    covered, same = counts.per_explanation[counts.explanation], agreeing_by_cell(counts)
-    inside = counts.given - counts.missed
-    agreeing = inside * (same - counts.agreement.itself) + counts.missed * same
-    others = inside * (covered - 1) + counts.missed * covered
-    agreeing, pairs = (sums(counts.explanation, column, counts.distinct) for column in (agreeing, others))
-    apart = np.maximum(pairs - agreeing, 0.0)
-    if isinstance(counts.agreement, Spread):
-        apart = squared(2 * agreeing, scaled(counts.values)[1])
-    share = mean_agreement(counts.agreement, agreeing, pairs, variance(counts))
-    reached = divided(counts.per_explanation, counts.n if asked is None else asked, np.nan)
-    columns = {"n": counts.rows_given, "sufficiency": share, "coverage": reached, "disagreement": apart}
-    return columns if asked is None else columns | {"asked": asked}
-
-
-def wrongly_covered(coverage: Coverage, sample: Sample, relation: Relation, k: int = 10) -> dict[str, Any]:
-    """Up to k rows that an explanation covers although they get another prediction; one per explanation in turn.
-
-    Returns
-    -------
-    dict of columns
-        ``row_a`` was given the explanation; ``row_b`` is covered by it and has another prediction. Of numbers,
-        ``row_a`` is the one that disagrees most with the rows covered; the farthest of these are shown, with their
-        ``gap``.
-    """
-    check_whole(k, "k")
-    counts, labels, numbers, codes = coverage.counts, sample.labels, sample.agreement.of_numbers, coverage.codes
-    top, cells, place = commonest_cells(counts), counts.locate_codes(codes, labels)[1], sample.numbered_labels[1]
-    wrong = agreement_of_scopes(counts)["disagreement"] if numbers else counts.per_explanation - counts.covered[top]
-    worst = np.argsort(-wrong, kind="stable")[: min(k, int((wrong > 0).sum()))]
-    # Of the rows given it, the first with the commonest label; of numbers, the one that disagrees most.
-    score = cells == top[codes]
-    if numbers:
-        score = agreeing_by_cell(counts)[cells] * (1 if isinstance(counts.agreement, Spread) else -1)
-    pairs = []
-    for explanation, mask in zip(worst, _masks(counts.explanations.take(worst), sample, relation), strict=True):
-        given = np.flatnonzero(codes == explanation)
-        row = given[score[given].argmax()]
-        others = np.flatnonzero(mask & (place != place[row]))  # equal numbers are not wrong, whatever rounding says
-        if numbers:
-            others = others[disagree(counts.agreement, labels[np.full(len(others), row)], labels[others])]
-            others = others[np.argsort(-distance(labels[others], labels[row][None]), kind="stable")]
-        pairs.append(np.column_stack([np.full(len(others), row), others]))
-    quota = share_out(np.array(list(map(len, pairs)), np.int64), k)
-    taken = [found[:several] for found, several in zip(pairs, quota, strict=True)]
-    a, b = np.concatenate([np.empty((0, 2), np.int64), *taken]).T
-    columns = {
-        "explanation": [counts.explanations.describe(int(which)) for which in np.repeat(worst, quota)],
-        "row_a": a,
-        "row_b": b,
-        "prediction_a": shown(labels[a]),
-        "prediction_b": shown(labels[b]),
-    }
-    return columns | ({"gap": distance(labels[a], labels[b])} if numbers else {})
 
 
 def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation: Relation, confidence: float) -> Local:

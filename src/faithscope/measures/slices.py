@@ -29,11 +29,10 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.telling import number
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-from faithscope.sinks.card import Cell, Table, for_json, in_lines
+from faithscope.sinks.card import Table, for_json, framed, in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -49,7 +48,7 @@ _NEEDED = 2.0  # standard errors by which rows of one condition lie above those 
 _SHOWN = 3  # explanations of a slice
 _POWER = 0.84  # standard errors that a fault found four times in five lies beyond the limit
 _SHARE = 0.1  # of rows: the fault of which it is told how large it would have to be
-_TOLD = ("name", "rows", "share", "agreement", "rest", "failing", "counterexample")  # what is told of a slice
+_TOLD = ("name", "rows", "share", "agreement", "rest", "failing")  # what is told of a slice
 
 
 Condition = tuple[int, int, int]  # a column, the first bin of a range of it, and the one after its last
@@ -228,9 +227,6 @@ class Slice:
         The one less the other; its interval allows for all slices that were looked at.
     failing : tuple of str
         Explanations with which its rows disagree most.
-    counterexample : pair or None
-        A row of the slice and another row with the same explanation and another prediction, as positions in X; of a
-        log, by their ids.
     places : (rows,) array
         Its rows, as positions in X.
     """
@@ -243,13 +239,7 @@ class Slice:
     rest: float | None
     difference: Difference
     failing: tuple[str, ...]
-    counterexample: tuple[Any, Any] | None
     places: Ints = field(repr=False, compare=False)
-
-    @property
-    def pair(self) -> str:
-        """The counterexample in words."""
-        return "" if self.counterexample is None else "{} and {}".format(*self.counterexample)
 
     def __str__(self) -> str:
         apart = self.difference
@@ -258,7 +248,6 @@ class Slice:
             f"{self.name}: agreement {self.agreement:.2f} where it can be checked, {self.rest:.2f} elsewhere "
             f"(difference {apart.value:+.2f} {in_brackets(apart.low, apart.high, signed=True)}); "
             f"{several(self.rows, 'row', 'rows')} ({self.share:.0%}){failing}"
-            f"{f'; rows {self.pair} show it' if self.pair else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -330,21 +319,9 @@ class Slices(Shareable):
 
     def _tables(self, title: str = "") -> list[Table]:
         """What was found, as a table; one without lines says that nothing was."""
-        heads = ("slice", "rows", "agreement", "elsewhere", "difference", "interval", "explanations that fail there")
-        lines = tuple(
-            (
-                each.name,
-                Cell(f"{each.rows:,}", each.rows),
-                number(each.agreement),
-                number(each.rest),
-                *each.difference.cells,
-                "; ".join(each.failing),
-                each.pair,
-            )
-            for each in self.found
-        )
-        told = Table((*heads, "two rows"), lines, 1, title, self._line, ("two rows",))
-        return [told] if lines or title else []
+        told, columns = self.table(), ("slice", "failing", "rows", "agreement", "rest", "difference", "low", "high")
+        told["failing"] = ["; ".join(each.failing) for each in self.found]
+        return [framed(told, columns, self._line, title)] if self.found or title else []
 
 
 def find_slices(
@@ -402,7 +379,7 @@ def find_slices(
         agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
         numbers = (name, len(places), len(places) / sample.n, best.beside.estimate(1), agreement, rest)
         apart, failing = replace(best.difference, a=name, b="elsewhere"), _failing(parts[half], score, met & mine)
-        found.setdefault(name, Slice(*numbers, apart, *failing, places))
+        found.setdefault(name, Slice(*numbers, apart, failing, places))
     score, met = shares[1]
     limit, spread = None, float(score[met].std()) if met.any() else 0.0
     if spread > 0:  # how much less a tenth of the rows has to agree to lie so far below the rest, and a bit more
@@ -459,17 +436,9 @@ def _simplest(known: Sequence[_Asked], score: Floats, checked: Bools) -> _Asked:
     return min(enough, key=lambda each: each.difference.high) if enough else whole
 
 
-def _failing(sample: Sample, score: Floats, chosen: Bools) -> tuple[tuple[str, ...], tuple[int, int] | None]:
-    """The explanations with which the rows of a slice disagree most, and two rows with the first of them."""
+def _failing(sample: Sample, score: Floats, chosen: Bools) -> tuple[str, ...]:
+    """The explanations with which the rows of a slice disagree most."""
     codes, first = sample.explanations.group()
     lost = np.bincount(codes[chosen], 1 - score[chosen], minlength=len(first))
     worst = [code for code in np.argsort(-lost, kind="stable")[:_SHOWN].tolist() if lost[code] > 0]
-    told = tuple(visible(sample.explanations.describe(int(first[code]))) for code in worst)
-    if not worst:
-        return told, None
-    rows, names = np.flatnonzero(codes == worst[0]), sample.numbered_labels[1]
-    mine = rows[chosen[rows]]
-    row = mine[score[mine].argmin()]
-    others = rows[names[rows] != names[row]]
-    other = others[chosen[others].argmin()]  # of the rest, if there is one
-    return told, (int(sample.places[row]), int(sample.places[other]))
+    return tuple(visible(sample.explanations.describe(int(first[code]))) for code in worst)

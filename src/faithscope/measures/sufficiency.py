@@ -1,4 +1,4 @@
-"""Sufficiency: wherever an explanation applies, is the prediction the same? Among real rows, or among draws."""
+"""Sufficiency and necessity: wherever an explanation applies, is the prediction the same; and the other way round?"""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.agreements import Spread, to_agreement
 from faithscope.counting.counted import Coverage
-from faithscope.counting.coverage import ask_groups, cover, reach_of
+from faithscope.counting.coverage import ask_groups, count_necessity, cover, reach_of
 from faithscope.counting.drawn import DrawnCounts, count_draws
 from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, NotProven
@@ -27,7 +27,7 @@ from faithscope.measures.comparing.beside import Side, Sides, beside_notes, by_p
 from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
 from faithscope.measures.comparing.populations import Populations, measure_groups
 from faithscope.measures.consistency import settled
-from faithscope.measures.covered import coverage_estimate, unseen_rows
+from faithscope.measures.covered import coverage_estimate, scoped, unseen_rows
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
     NECESSITY,
@@ -42,7 +42,7 @@ from faithscope.measures.estimate import (
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
 from faithscope.measures.notes import asked_notes, copy_notes
 from faithscope.populations import OwnDraws, Population, RealRows, to_population
-from faithscope.relations import Alike, Applies, check_rows, to_relation
+from faithscope.relations import Alike, Applies, check_rows
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
 
@@ -66,7 +66,6 @@ def sufficiency(
     agreement: Any = ...,
     clusters: Any = ...,
     unlabeled: Any = ...,
-    device: str = ...,
     askers: Any = ...,
     by: None = None,
 ) -> Estimate: ...
@@ -87,7 +86,6 @@ def sufficiency(
     agreement: Any = None,
     clusters: Any = None,
     unlabeled: Any = None,
-    device: str = "auto",
     askers: Any = None,
     by: Any = None,
 ) -> Any:
@@ -114,7 +112,7 @@ def sufficiency(
         draws for each row given its explanation. The interval is then over rows, and a row whose explanation leaves no
         draw is unverifiable.
     confidence : float
-        The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
+        The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁶,
         and blocks of rows beyond.
     interval : None
         No interval of sufficiency is proven, but for rules of which every row meets exactly one.
@@ -133,8 +131,6 @@ def sufficiency(
     unlabeled : array-like or table, optional
         Further rows like those of X, such as the training rows, without predictions: if one of them lies under many
         explanations, the interval allows for it, and the more there are that X lacks the less `unseen` needs to.
-    device : {"auto", "cpu", "cuda"}
-        "auto" counts balls of counterfactuals, and of single prototypes, on a GPU if there is one and they are many.
     askers : array-like of bool, (n,), optional
         Which rows ask: each of them is compared with all rows that its explanation covers, whether these ask or not. So
         a group is measured beside everybody; blocks of rows are left out.
@@ -162,12 +158,12 @@ def sufficiency(
     ask = None if X is None else asking(predictions, agreement, "X")
     sample = Sample.of(explanations, predictions if ask is None else ask(X), X, weights, agreement, clusters)
     given, (sample, bound) = sample, with_askers(sample, askers, by)._scoped_by(relation)
-    how = Scoping(bound, confidence, method, unlabeled, allowed, device)
+    how = Scoping(bound, confidence, method, unlabeled, allowed)
     if not isinstance(chosen, RealRows):
         refuse_unproven(method, "scopes")
-        if allowed or bound is not None or unlabeled is not None or device not in ("auto", "cpu"):
+        if allowed or bound is not None or unlabeled is not None:
             raise BadInput(
-                "unseen=, relation=, unlabeled= and device= say how real rows are compared with each other, and a draw "
+                "unseen=, relation= and unlabeled= say how real rows are compared with each other, and a draw "
                 "belongs to one row: leave them out, or population=."
             )
         model = predictions if chosen.model is None else chosen.model
@@ -180,12 +176,8 @@ def sufficiency(
         return on_draws(sample if sample.askers is None else sample.take(np.flatnonzero(sample.askers)))
     if askers is not None or by is not None:
         refuse_unproven(method, "askers")
-        if device == "cuda":
-            raise BadInput("Groups beside everybody are not counted on a GPU: pass device='cpu'.")
-        if by is None:
-            return asked_about_all(beside_everybody(sample, how), "Sufficiency").estimate(1)
-        return sufficiency_by(sample, by, how)
-    found = measure_sufficiency(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
+        return measure_asked(sample, by, how)
+    found = measure_scoped(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
     if found.method != method:
         refuse_unproven(method, "scopes")
     return found
@@ -214,18 +206,14 @@ class Scoping:
     method: str | None = None
     further: Any = None
     unseen: bool = False
-    device: str = "auto"
     elsewhere: bool = False
-
-    def of(self, sample: Sample) -> "Scoping":
-        """The same with the relation of these explanations."""
-        return replace(self, relation=to_relation(self.relation, sample.explanations))
+    measure: str = "sufficiency"
 
 
-def measure_sufficiency(
+def measure_scoped(
     sample: Sample, how: Scoping, known: Coverage | None = None, named: tuple[Sample, Alike] | None = None
 ) -> Estimate:
-    """The sufficiency of a sample, of which it may be `known` whom explanations cover.
+    """The sufficiency or necessity of a sample, of which it may be `known` whom explanations cover.
 
     If its rules stand for importances, `named`, it is measured beside baselines that name other features.
 
@@ -234,14 +222,16 @@ def measure_sufficiency(
     it covers; rows that their own explanation misses have no V. For rules that partition the rows this is weighted
     consistency.
     """
-    counted = sample.counted().evenly()  # rows that count alike can be left out one by one
-    how = how.of(counted)
-    bare = known or cover(counted, how.relation, device=how.device)
+    recall = how.measure == NECESSITY
+    counted, relation = scoped(sample, how.relation, how.measure)  # rows that count alike can be left out one by one
+    how = replace(how, relation=relation, method="jackknife" if recall else how.method)
+    bare = known or (count_necessity if recall else cover)(counted, relation)
     coverage = leaning_on(bare, counted, how)
-    estimate = coverage_estimate(coverage, "sufficiency", how.confidence, how.method, counted.weights, how.unseen)
-    estimate = noted(estimate, (*counted.all_notes, *copy_notes(counted), *asked_notes(coverage)))
-    if how.method != "jackknife":
-        estimate = settled(estimate, counted, lambda part: measure_sufficiency(part, how))
+    estimate = coverage_estimate(coverage, how.measure, how.confidence, how.method, counted.weights, how.unseen)
+    remarks = () if recall else (*copy_notes(counted), *asked_notes(coverage))
+    estimate = noted(estimate, (*counted.all_notes, *remarks))
+    if recall or how.method != "jackknife":
+        estimate = settled(estimate, counted, lambda part: measure_scoped(part, how))
     if named is None:
         return estimate
     like = estimate
@@ -261,17 +251,15 @@ def measure_sufficiency(
     return beyond(estimate, bare, named[0], sample, named[1], left_out)
 
 
-def beside_everybody(
-    sample: Sample, how: Scoping, measure: str = "sufficiency", *, among: bool = False
-) -> Sides | None:
+def beside_everybody(sample: Sample, how: Scoping, *, among: bool = False) -> Sides | None:
     """The sufficiency, or necessity, of the groups of ``sample.askers``, beside all rows.
 
     None if a judge was not asked about all pairs. By `Spread`, groups are measured `among` themselves too, against the
     variance of all rows.
     """
-    counted, recall = sample.counted().evenly(), measure == NECESSITY
-    how = replace(how.of(counted), elsewhere=True)
-    tally = ask_groups(counted, how.relation, recall=recall, among=among)
+    (counted, relation), recall = scoped(sample, how.relation, how.measure), how.measure == NECESSITY
+    how = replace(how, relation=relation, elsewhere=True)
+    tally = ask_groups(counted, relation, recall=recall, among=among)
     if tally is None:
         return None
     copies = () if recall else copy_notes(counted)
@@ -280,7 +268,7 @@ def beside_everybody(
     def measured(groups: Collection[int]) -> Side:
         weights = None if counted.weights is None else counted.weights[np.isin(tally.groups, list(groups))]
         coverage = leaning_on(tally.asking(groups), counted, how)
-        found = coverage_estimate(coverage, measure, how.confidence, "jackknife", weights, how.unseen)
+        found = coverage_estimate(coverage, how.measure, how.confidence, "jackknife", weights, how.unseen)
         return Side.of(coverage, found, notes)
 
     own = None
@@ -289,32 +277,33 @@ def beside_everybody(
     return Sides(notes, how.confidence, measure=measured, own=own)
 
 
-def asked_about_all(beside: Sides | None, measure: str) -> Sides:
-    """Groups beside everybody; raises if a judge was not asked about all pairs."""
-    if beside is None:
-        raise NotProven(
-            f"{measure} beside everybody needs to know of every row whether an explanation applies to it, and the "
-            "judge was asked about some pairs only: ask about all of them, fs.pairs_to_ask(explanations, "
-            "per_explanation=None), or measure the rows of the group alone."
-        )
-    return beside
+def measure_asked(sample: Sample, groups: Any, how: Scoping) -> Any:
+    """The measure of each group of rows, beside everybody and among themselves; of the askers, if there are no groups.
 
-
-def sufficiency_by(sample: Sample, groups: Any, how: Scoping) -> Populations:
-    """The sufficiency of each group of rows, beside everybody and among themselves."""
+    Raises if only some rows ask and a judge was not asked about all pairs.
+    """
 
     def among(part: Sample) -> Estimate:
-        found = measure_sufficiency(part, replace(how, elsewhere=True))
+        found = measure_scoped(part, replace(how, elsewhere=True))
         return noted(found, made_otherwise(found, how.method))
 
-    return measure_groups(sample, groups, among, lambda rows: beside_everybody(rows, how))
+    if groups is not None:
+        return measure_groups(sample, groups, among, lambda rows: beside_everybody(rows, how))
+    beside = beside_everybody(sample, how)
+    if beside is None:
+        raise NotProven(
+            f"{how.measure.capitalize()} beside everybody needs to know of every row whether an explanation applies to "
+            "it, and the judge was asked about some pairs only: ask about all of them, fs.pairs_to_ask(explanations, "
+            "per_explanation=None), or measure the rows of the group alone."
+        )
+    return beside.estimate(1)
 
 
-def made_otherwise(sufficiency: Estimate, asked: str | None) -> tuple[str, ...]:
+def made_otherwise(estimate: Estimate, asked: str | None) -> tuple[str, ...]:
     """A note if the interval is not made by the method that was asked for."""
-    if asked not in FOR_EQUALITY or sufficiency.method == asked:
+    if asked not in FOR_EQUALITY or estimate.method == asked:
         return ()
-    return ("the interval of sufficiency is not proven: that of consistency is",)
+    return (f"the interval of {estimate.measure} is not proven: that of consistency is",)
 
 
 def leaning_on(coverage: Coverage, sample: Sample, how: Scoping) -> Coverage:
@@ -323,7 +312,7 @@ def leaning_on(coverage: Coverage, sample: Sample, how: Scoping) -> Coverage:
     If the sample is one group of many, most further rows are from `elsewhere`: they show who lies under many
     explanations, but not how rare such rows are in this group.
     """
-    if how.further is None:
+    if how.further is None or how.measure == NECESSITY:
         return coverage
     left_out, reach = coverage.left_out, reach_of(coverage, sample, how.relation, how.further)
     if left_out is not None:
@@ -446,3 +435,96 @@ def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Itera
         numbers = sample.agreement.of_numbers
         read = sample.agreement.read if numbers else partial(to_predictions, part=True)
         yield row[kept], read(population.predictions)[kept]
+
+
+@overload
+def necessity(
+    explanations: Any,
+    predictions: Any = ...,
+    X: Any = ...,
+    *,
+    relation: Any = ...,
+    confidence: float = ...,
+    interval: Method | None = ...,
+    unseen: bool = ...,
+    weights: Any = ...,
+    agreement: Any = ...,
+    clusters: Any = ...,
+    askers: Any = ...,
+    by: None = None,
+) -> Estimate: ...
+@overload
+def necessity(explanations: Any, predictions: Any = ..., X: Any = ..., *, by: Any, **how: Any) -> Populations: ...
+@takes_log(FEWER)  # type: ignore[misc]  # with by=, all other names as without
+def necessity(
+    explanations: Any,
+    predictions: Any = None,
+    X: Any = None,
+    *,
+    relation: Any = None,
+    confidence: float = 0.95,
+    interval: Method | None = None,
+    unseen: bool = False,
+    weights: Any = None,
+    agreement: Any = None,
+    clusters: Any = None,
+    askers: Any = None,
+    by: Any = None,
+) -> Any:
+    """Probability that x's explanation applies to a row that gets x's prediction: the recall beside the precision.
+
+    ``(1/n) Σ_i Σ_j K(i, j) C(i, j) / Σ_j K(i, j)`` over other rows j, where the explanation of row i covers row j if
+    ``C(i, j) = 1`` and K is the agreement of their predictions. A rule for a single row is sufficient and hardly
+    necessary; one that applies to everybody is necessary and hardly sufficient. Low necessity is no fault: a
+    prediction may have several reasons. It is read beside sufficiency, and no verdict is made of it.
+
+    Parameters
+    ----------
+    explanations : Explanations that say where they apply, or a Log of them
+        As for `sufficiency`.
+    predictions : array-like, (n,)
+        The model's predicted labels (never the truth), as for `consistency`.
+    X : array-like or table, n rows
+        The rows, or documents, to which explanations may apply.
+    relation : Alike, Nearest, Ball, Judged or callable, optional
+        As for `sufficiency`.
+    confidence : float
+        The confidence of the interval, a jackknife, which leaves out up to 100 blocks of rows.
+    interval : None
+        No interval of necessity is proven.
+    unseen : bool
+        As for `sufficiency`. Of labels it changes nothing, since no unseen row can change much; of numbers, it allows
+        for unseen rows that agree with many.
+    weights : array-like, (n,), optional
+        How much each row counts in the population you ask about; rows of weight 0 are left out, and the result says so.
+        Weights may depend on the prediction.
+    agreement : Close, Tolerance or callable, optional
+        How much two predictions agree if they are numbers, as for `consistency`.
+    clusters : array-like, (n,), optional
+        Which rows belong together, as for `consistency`.
+    askers : array-like of bool, (n,), optional
+        Which rows ask, as for `sufficiency`: of all rows with their predictions, how many do their explanations cover?
+    by : array-like, (n,), or str or list of str, optional
+        The group of each row, or columns of X by name, as for `sufficiency`.
+
+    Returns
+    -------
+    Estimate, or Populations if `by` is given
+        Rows whose prediction nobody else gets are `unverifiable`. `chance` is the share of *all* other rows that
+        explanations cover, which is what one that has nothing to do with the prediction reaches.
+
+    Examples
+    --------
+    >>> from faithscope import Rules
+    >>> rules = Rules.from_conditions([[("age", "<=", 40.0)]] * 2 + [[("age", ">", 30.0)]] * 2, features=["age"])
+    >>> necessity(rules, ["no", "no", "yes", "yes"], [[25.0], [31.0], [38.0], [45.0]]).value
+    1.0
+    """
+    check_rows(X, relation)
+    method, allowed = to_interval(interval, unseen)
+    refuse_unproven(method, "scopes")
+    sample = with_askers(Sample.of(explanations, predictions, X, weights, agreement, clusters), askers, by)
+    sample, bound = sample._scoped_by(relation)
+    how = Scoping(bound, confidence, unseen=allowed, measure=NECESSITY)
+    asked = by is not None or askers is not None
+    return measure_asked(sample, by, how) if asked else measure_scoped(sample, how)

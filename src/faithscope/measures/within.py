@@ -31,7 +31,6 @@ def within(
     unseen: bool = False,
     agreement: Any = None,
     clusters: Any = None,
-    device: str = "auto",
 ) -> Estimate:
     """Probability that a row whose explanation is within tau of x's gets x's prediction (paper, section 4.2).
 
@@ -47,14 +46,12 @@ def within(
     tau : float
         Explanations at a distance of at most this count as the same.
     metric : str or callable
-        Any metric of scikit-learn's; euclidean, manhattan and chebyshev also on a GPU.
+        Any metric of scikit-learn's.
     confidence, agreement, clusters
         As for `consistency`.
     interval, unseen
         As for `sufficiency`: by default the interval takes for granted that no explanation which the sample missed is
         close to many, and with ``unseen=True`` it does not.
-    device : {"auto", "cpu", "cuda"}
-        "auto" uses a GPU if there is one and the pairs are many. The answer is the same.
 
     Examples
     --------
@@ -62,7 +59,7 @@ def within(
     1.0
     """
     sample = Sample.of(explanations, predictions, agreement=agreement, clusters=clusters).discretized(None)
-    return _estimates(sample, [Within(tau, metric)], confidence, device, *to_interval(interval, unseen))[0]
+    return _estimates(sample, [Within(tau, metric)], confidence, *to_interval(interval, unseen))[0]
 
 
 @in_memory(FEWER)
@@ -77,13 +74,12 @@ def within_curve(
     unseen: bool = False,
     agreement: Any = None,
     clusters: Any = None,
-    device: str = "auto",
 ) -> "WithinCurve":
     """`within` for many distances in one pass over the pairs of explanations.
 
     Parameters
     ----------
-    explanations, predictions, metric, confidence, interval, unseen, agreement, clusters, device
+    explanations, predictions, metric, confidence, interval, unseen, agreement, clusters
         As for `within`.
     taus : array-like
         The distances, in any order.
@@ -102,12 +98,12 @@ def within_curve(
     relations = [Within(float(tau), metric) for tau in np.unique(to_numbers(taus, "taus"))]
     if not relations:
         raise BadInput("taus are empty: pass at least one distance.")
-    estimates = _estimates(sample, relations, confidence, device, *to_interval(interval, unseen))
+    estimates = _estimates(sample, relations, confidence, *to_interval(interval, unseen))
     return WithinCurve(tuple(relation.tau for relation in relations), tuple(estimates))
 
 
 def _estimates(
-    sample: Sample, relations: list[Within], confidence: float, device: str, method: str | None, unseen: bool
+    sample: Sample, relations: list[Within], confidence: float, method: str | None, unseen: bool
 ) -> list[Estimate]:
     """The estimate within each of these distances."""
     refuse_unproven(method, "scopes")
@@ -116,12 +112,12 @@ def _estimates(
         what = f"consistency within {relation.tau:g}"
 
         def again(part: Sample) -> Estimate:
-            return coverage_estimate(cover(part, relation, device=device), what, confidence, unseen=unseen)
+            return coverage_estimate(cover(part, relation), what, confidence, unseen=unseen)
 
         estimate = coverage_estimate(coverage, what, confidence, unseen=unseen)
         return settled(noted(estimate, sample.all_notes), sample, again)
 
-    return list(map(measure, relations, cover_curve(sample, relations, device=device)))
+    return list(map(measure, relations, cover_curve(sample, relations)))
 
 
 @dataclass(frozen=True, repr=False)

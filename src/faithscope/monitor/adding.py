@@ -157,8 +157,7 @@ class Batch:
     ) -> "Batch":
         """From rows, or lines that stand for so many of them (`given`), each column with a value per line.
 
-        `ids` are values of columns that say whose a row is, looked at if
-        nobody said which rows belong together.
+        `ids` are values of columns that say whose a row is, looked at if nobody said which rows belong together.
         """
         values, label = number_labels(labels)
         members, group = ((None,), np.zeros_like(days)) if groups is None else number_labels(groups)

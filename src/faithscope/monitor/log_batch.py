@@ -11,7 +11,7 @@ from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects
 from faithscope.monitor.adding import LOOKED, Batch, are_ids, fixed_discretizer
 from faithscope.monitor.moments import is_moment, times_unsaid, to_days
-from faithscope.tables.engine.answers import dropped_note, fetch, numbers_of, refuse_nested
+from faithscope.tables.engine.answers import dropped_note, fetch, numbers_of, refuse_nested, refuse_no_moments
 from faithscope.tables.engine.engines import DAY, floor_to, seconds
 from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import CLUSTER
@@ -76,10 +76,8 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         log, seen = open_log(rows, options)
         whole, schema = log.source.table, log.source.table.schema()
         refuse_nested(schema, groups, "a group is one value")
-        if column is not None and not (schema[column].is_timestamp() or schema[column].is_date()):
-            raise BadInput(
-                f"Column {column!r} holds {schema[column]}, not dates or moments: convert it to a timestamp."
-            )
+        if column is not None:
+            refuse_no_moments(whole, column)
         ids = dict[str, list[Any]]()
         for name in (each for each in log.source.columns if each not in {*log.used, *log.explained, *groups, column}):
             kind = schema[name]
@@ -92,9 +90,7 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         keyed = log.rows(used if column is None else {**used, "moment": column})
         table, lines = keyed.table, [*used, *([CLUSTER] if keyed.clustered else []), *keyed.keys, "label"]
         if column is not None:
-            moment = table["moment"]
-            fetch(table.aggregate(low=moment.min(), high=moment.max()))  # which refuses what no date is
-            table, lines = table.mutate(day=floor_to(seconds(moment), DAY)), ["day", *lines]
+            table, lines = table.mutate(day=floor_to(seconds(table["moment"]), DAY)), ["day", *lines]
         answer = fetch(table.group_by(lines).aggregate(given=table.count()))
     given = numbers_of(answer, "given")
     held = {name: _values(answer, name) for name in lines if name not in keyed.keys}

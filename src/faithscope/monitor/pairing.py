@@ -28,12 +28,6 @@ class Rows(NamedTuple):
     closing: Bools
 
     @classmethod
-    def none(cls) -> Self:
-        """No rows: nobody waits."""
-        numbers, words = np.zeros(0, np.int64), np.zeros(0, np.uint64)
-        return cls(numbers, words, words, numbers, numbers, np.zeros(0, np.bool_))
-
-    @classmethod
     def joined(cls, parts: Sequence["Rows"]) -> Self:
         """The rows of all parts."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
@@ -70,7 +64,8 @@ def pair(arrivals: Rows, waiting: Rows, rng: np.random.Generator, spare: int = S
     >>> label, rng = np.arange(1000) % 2, np.random.default_rng(0)
     >>> cell, closing = sides(np.ones(1000, int), rng)
     >>> same = np.zeros(1000, np.uint64)
-    >>> pairs = pair(Rows(0 * cell, same, same, label, 0 * cell, closing), Rows.none(), rng)
+    >>> rows = Rows(0 * cell, same, same, label, 0 * cell, closing)
+    >>> pairs = pair(rows, rows.take(slice(0)), rng)
     >>> int((~closing).sum()), len(pairs.openers.day), len(pairs.waiting.day)
     (231, 231, 4)
     """

@@ -100,9 +100,6 @@ class Draws:
         n, met, k = (np.asarray(column, np.float64) for column in (openers, matched, agreeing))
         return cls(np.asarray(days, np.int64), np.column_stack([n - k, k]), np.column_stack([met - k, k + n - met]))
 
-    def __len__(self) -> int:
-        return len(self.days)
-
     def take(self, places: Any) -> Self:
         """The days at these places."""
         return type(self)(*(column[places] for column in vars(self).values()))
@@ -187,12 +184,12 @@ def below_level(draws: Draws, level: float, error: float) -> tuple[Alarm, ...]:
 
 
 def changes(
-    draws: Draws, reference: int, error: float, start: int | None = None, directions: Sequence[str] = ("drop", "rise")
+    draws: Draws, reference: int, error: float, start: int = 0, directions: Sequence[str] = ("drop", "rise")
 ) -> tuple[Alarm, ...]:
     """Alarms of the days after the first `reference` days: whether the mean dropped or rose, each at most once.
 
     Days are those of the calendar, with or without draws, so that a day that comes late moves neither the reference
-    nor any window. `start` is the first of them, by default the first day with draws.
+    nor any window; `start` is the first of them.
 
     For every b, the evidence that the mean of the reference is above b, times that of a window that its mean is below
     b, is a supermartingale if both means are b. So the least of these products over all b is evidence that they are not
@@ -205,9 +202,7 @@ def changes(
     >>> print(*changes(draws, reference=10, error=0.05))
     drop since 20, known on 20: between 0.821 and 0.891, the reference between 0.938 and 0.960
     """
-    if not len(draws):
-        return ()
-    end = (int(draws.days[0]) if start is None else start) + reference
+    end = start + reference
     before, after = draws.take(draws.days < end), draws.take(draws.days >= end)
     least, most, error = before.least.sum(axis=0), before.most.sum(axis=0), error / len(directions)
     limits = float(lower_limit(least, error)), float(upper_limit(most, error))

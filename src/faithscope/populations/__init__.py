@@ -8,6 +8,7 @@ from faithscope.populations.base import Draws as Draws
 from faithscope.populations.base import Population, RealRows
 from faithscope.populations.base import to_population as to_population
 from faithscope.populations.own import OwnDraws, drawn
+from faithscope.populations.own import pairs_to_ask as pairs_to_ask
 from faithscope.populations.training import Conditional, Perturbed, Product
 
 __all__ = ["Conditional", "OwnDraws", "Perturbed", "Population", "Product", "RealRows", "drawn"]

@@ -1,8 +1,8 @@
-"""Draws of one's own: from a generator, a simulator or a language model."""
+"""Draws of one's own, from a generator, a simulator or a language model; pairs drawn for a judge."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,13 +16,20 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
-from faithscope.inputs.checks import check_flag, same_length
+from faithscope.inputs.checks import check_flag, check_whole, same_length
+from faithscope.inputs.frames import frame
 from faithscope.inputs.models import Model
 from faithscope.inputs.numbers import to_positions
 from faithscope.inputs.rows import rows_of
 from faithscope.populations.base import Drawer, Population, conditions_of, met
 from faithscope.readers import as_explanations
+from faithscope.relations.judged import text_of
+from faithscope.runtime.memory import need
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PAIR_BYTES = 64  # of a drawn pair, with its text and its answer
 _ROWS = (Rules, Concepts, Counterfactuals, Prototypes)  # kinds that explain rows of features, not texts
 
 
@@ -155,3 +162,54 @@ def _refuse_nested(rows: Any, *, texts: bool) -> None:
             "Draws come as a list or table per explanation: put all of them into one, and pass of=, the position of "
             "the explanation that each was made for, such as of=np.repeat(np.arange(n), k)."
         )
+
+
+def pairs_to_ask(explanations: Any, per_explanation: int | None = 20, *, seed: int = 0) -> "pd.DataFrame":
+    """Pairs of an explanation and a row to ask a judge about, drawn at random: "does this explanation apply here?"
+
+    For each different explanation, rows are drawn uniformly without replacement, whatever they are; so the filled-in
+    table is what `Judged` takes for granted. A row that alone was given its explanation is not drawn for it, since no
+    row is its own witness. A larger `per_explanation` with the same seed keeps the pairs of the smaller one, and adds
+    to them.
+
+    Parameters
+    ----------
+    explanations : array-like, table or Explanations, n rows
+        As for `sufficiency`.
+    per_explanation : int or None
+        How many rows to draw for each different explanation; None for all rows, its own among them.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        Columns ``row`` (a position, to be looked up by ``X.iloc[row]``), ``explanation`` (its number, in order of first
+        appearance), ``text`` (the explanation) and ``applies``, to be filled in with True and False: ``Judged(table)``.
+        Pairs left empty count as not asked.
+
+    Examples
+    --------
+    >>> table = pairs_to_ask(["late payments", "late payments", "high income", "low debt"], per_explanation=2)
+    >>> table[["explanation", "text"]].drop_duplicates().values.tolist()
+    [[0, 'late payments'], [1, 'high income'], [2, 'low debt']]
+    >>> len(table)
+    6
+    """
+    known = as_explanations(explanations)
+    most = None if per_explanation is None else check_whole(per_explanation, "per_explanation")
+    codes, first = known.group()
+    if not len(codes):
+        raise BadInput("There are no explanations to ask about: pass one per row.")
+    many, given = len(codes) if most is None else most, np.bincount(codes)
+    pairs = len(first) * min(many, len(codes))
+    need(_PAIR_BYTES * pairs, f"{pairs:,} pairs", "draw fewer per explanation")
+    seed, rows = check_whole(seed, "seed", 0), []
+    for explanation, own in enumerate(first):
+        order = np.random.default_rng([seed, explanation]).permutation(len(codes))  # its beginning is drawn
+        if most is not None and given[explanation] == 1:
+            order = order[order != own]
+        rows.append(np.sort(order[:many]))
+    which = np.repeat(np.arange(len(first)), [len(drawn) for drawn in rows])
+    texts = np.array([text_of(known, int(row)) for row in first], object)
+    empty = np.full(len(which), None, object)
+    return frame({"row": np.concatenate(rows), "explanation": which, "text": texts[which], "applies": empty})

@@ -12,7 +12,6 @@ from faithscope.relations.judged import Judged
 from faithscope.relations.judged import JudgedPairs as JudgedPairs
 from faithscope.relations.judged import bind as bind
 from faithscope.relations.judged import check_rows as check_rows
-from faithscope.relations.judged import pairs_to_ask as pairs_to_ask
 from faithscope.relations.kinds import Alike, Applies, Ball, Custom, Nearest, Within
 from faithscope.relations.kinds import says_where as says_where
 from faithscope.relations.kinds import to_relation as to_relation

@@ -31,17 +31,15 @@ class Parts:
         that order of rows, or as they come for None. The parts come in any order.
     postings : Postings, optional
         The same as pairs (part, row), if each part holds on few rows.
-    near : callable, optional
-        Makes the same as centers and radii, if each explanation is one ball.
     """
 
     parts: list[Any]
     lists: list[tuple[int, ...]]
     masks: Callable[[Ints | None], Iterator[tuple[int, Masks]]]
     postings: Postings | None = None
-    near: Callable[[], Near] | None = None
 
     asked: ClassVar[None] = None  # of all pairs it is known whether the explanation covers the row
+    near: ClassVar[None] = None  # coverage is not by distance
 
     def whole(self, rows: int) -> Masks:
         """Whether each of so many rows is covered by each explanation, shape (n_rows, n_explanations)."""

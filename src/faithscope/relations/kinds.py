@@ -18,7 +18,7 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.prototypes import Prototypes
 from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.array_types import Floats
 from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.checks import check_function, check_whole, is_real
 from faithscope.inputs.rows import rows_of, take_rows
@@ -73,16 +73,17 @@ class Applies(Relation):
         if not isinstance(explanations, Importances):
             instead = "pass relation=, a function applies(X, explanation) that gives a mask of rows"
         raise NotScoped(
-            f"These are {explanations.kind}, which do not say where they apply, so sufficiency is undefined. "
-            f"Measure consistency, or {instead}."
+            f"These are {explanations.kind}, which do not say where they apply, so sufficiency, necessity and encoding "
+            f"are undefined. Measure consistency, or {instead}."
         )
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts | Blocks:
         if isinstance(distinct, Balls):
             if distinct.originals.dtype == object or isinstance(distinct.metric, Gower):
                 return Blocks.of(distinct.inside(X))
-            points = Points(distinct.originals, distinct.metric, distinct.names)
-            return _by_distance(partial(_near, points, points.rows, X, distinct.radii, True), distinct.metric)
+            points, radii = Points(distinct.originals, distinct.metric, distinct.names), distinct.radii
+            centers, metric = points.rows.astype(np.float64), to_metric_name(distinct.metric)
+            return _by_distance(lambda: Near(centers, points.sample(X)[0], radii, metric, open=True), distinct.metric)
         assert isinstance(distinct, Conjunctions)
         parts, lists = number_parts(distinct)
         return Parts(parts, lists, partial(distinct.masks, parts, X), distinct.postings(parts, X))
@@ -91,11 +92,6 @@ class Applies(Relation):
 def _by_distance(near: Callable[[], Near], metric: Any) -> Blocks:
     """Coverage within distances; a caller's function stays in the caller's thread."""
     return Blocks(arranged_masks(near), threads=not callable(metric), near=None if callable(metric) else near)
-
-
-def _near(points: Points, centers: Array, X: Any, radii: Any, is_open: bool) -> Near:
-    """Balls around centers, of rows like the points."""
-    return Near(centers.astype(np.float64), points.sample(X)[0], radii, to_metric_name(points.metric), open=is_open)
 
 
 @dataclass(frozen=True)
@@ -158,13 +154,9 @@ class Ball(_ByDistance):
     """
 
     def cover(self, distinct: Explanations, explanations: Explanations, X: Any) -> Parts:
-        prototypes, points = _with_points(distinct)
+        prototypes, _ = _with_points(distinct)
         parts, lists = number_parts(prototypes)
-        near, named = None, not (isinstance(points.metric, Gower) or callable(points.metric))
-        if named and all(len(numbers) == 1 for numbers in lists):
-            centers = points.rows[np.array([parts[number] for (number,) in lists], np.int64)]
-            near = partial(_near, points, centers, X, np.full(len(centers), self.tau), False)
-        return Parts(parts, lists, lambda order: as_they_come(prototypes.within(parts, X, self.tau), order), near=near)
+        return Parts(parts, lists, lambda order: as_they_come(prototypes.within(parts, X, self.tau), order))
 
 
 def _with_points(explanations: Explanations) -> tuple[Prototypes, Points]:

@@ -1,6 +1,6 @@
 """A document: sections of typed blocks, which a page shows; whoever makes one writes no HTML."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,20 +141,6 @@ class Document:
     printed: str = ""
     about: int = 0
     alarmed: bool = False
-
-    def charts(self) -> Iterator[Chart]:
-        """All charts, in order."""
-        for section in self.sections:
-            if isinstance(section, Section):
-                yield from _charts(section.blocks)
-
-
-def _charts(blocks: Sequence[Block]) -> Iterator[Chart]:
-    for block in blocks:
-        if isinstance(block, Chart):
-            yield block
-        elif isinstance(block, Group):
-            yield from _charts(block.blocks)
 
 
 def missing(text: str) -> Sentence:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from faithscope.errors import FaithscopeError
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.planning.plan import Plan
+from faithscope.measures.planning import Plan
 from faithscope.measures.slices import Slices
 from faithscope.measures.telling import ExplainerVerdict, with_doubts
 from faithscope.notes import doubts, reworded
@@ -37,8 +37,6 @@ class Question:
         What is said of an explainer that has nothing to tell; if empty, it is left out.
     detail : bool
         Whether it is left out on paper unless all is printed.
-    lead_of_numbers : str
-        The lead if predictions are numbers.
     """
 
     anchor: str
@@ -49,7 +47,6 @@ class Question:
     subject: str = ""
     nothing: str = ""
     detail: bool = True
-    lead_of_numbers: str = ""
 
 
 @dataclass(frozen=True)
@@ -163,11 +160,12 @@ class Explainer:
     @cached_property
     def remarks(self) -> tuple[tuple[str, str], ...]:
         """What a reader should know: a measure and a note on it; no measure if the note is on all of them."""
-        noted = [(estimate.measure, shown_notes(estimate.notes)) for estimate in self.measures]
-        told = [(measure, note) for measure, notes in noted for note in notes]
-        shared = [note for _, note in told if all(note in notes for _, notes in noted)]
-        general = [("", note) for note in dict.fromkeys((*self.notes, *shared))]
-        return (*general, *((measure, note) for measure, note in told if note not in shared))
+        on: dict[str, list[str]] = {note: [] for note in self.notes}
+        for estimate in self.measures:
+            for note in shown_notes(estimate.notes):
+                on.setdefault(note, []).append(estimate.measure)
+        told = (("" if len(names) != 1 or len(self.measures) == 1 else names[0], note) for note, names in on.items())
+        return tuple(sorted(told, key=lambda each: each[0] != ""))
 
     @property
     def doubts(self) -> tuple[str, ...]:

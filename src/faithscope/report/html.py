@@ -79,9 +79,7 @@ def _section(summary: Summary, question: Question) -> Section | None:
         parts += [_part(many, place, explainer, blocks)] if blocks else []
     if not answered:
         return None
-    numbers = question.lead_of_numbers and any(each.agreement.of_numbers for each in summary.estimates)
-    lead = question.lead_of_numbers if numbers else question.lead
-    return Section(question.anchor, question.label, question.title, parts, lead, question.detail)
+    return Section(question.anchor, question.label, question.title, parts, question.lead, question.detail)
 
 
 def _part(many: bool, place: int, explainer: Explainer, blocks: list[Block]) -> Group:

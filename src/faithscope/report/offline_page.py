@@ -11,7 +11,7 @@ from typing import Any
 
 from faithscope.charts.bundle import bundle, safe_json
 from faithscope.charts.theme import DARK, FONT, LIGHT, theme
-from faithscope.report.document import Document
+from faithscope.report.document import Chart, Document
 from faithscope.report.maps import draw
 from faithscope.visible import visible
 
@@ -23,8 +23,14 @@ _SHOWN, _MOST = 6, 30  # features of two rows that are shown at first, and at al
 
 def page_of(document: Document) -> str:
     """A document as one page, which needs nothing else."""
-    charts = {id(chart): f"chart-{chart.anchor or place}" for place, chart in enumerate(document.charts())}
-    specs = {charts[id(chart)]: chart.spec for chart in document.charts()}
+    specs: dict[str, Any] = {}
+
+    def place(chart: Chart) -> str:
+        """The name of a chart on the page, which then holds its specification."""
+        name = f"chart-{chart.anchor or len(specs)}"
+        specs[name] = chart.spec
+        return name
+
     colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
     # The words for a chart are its place's; what Vega would add says less.
     config = theme(colors) | {"aria": False, "mark": {"aria": False}, "background": "transparent"}
@@ -39,12 +45,12 @@ def page_of(document: Document) -> str:
         bundle=Markup(drawing),
         script=Markup(script),
         style=Markup(_style()),
-        charts=Markup(safe_json(drawn)),
+        charts=lambda: Markup(safe_json(drawn)),
         policy=_policy(drawing, script),
         document=document,
         version=version("faithscope"),
         kind=lambda block: type(block).__name__,
-        place=lambda chart: charts[id(chart)],
+        place=place,
         linked=partial(_linked, document.glossary),
         means=partial(_meaning, document.glossary),
         draw=draw,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faithscope.measures.comparing.populations import Populations
     from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
-    from faithscope.measures.planning.plan import Plan
+    from faithscope.measures.planning import Plan
     from faithscope.report.result import Breakdown
 
 
@@ -32,6 +32,14 @@ class Reported(Listed):
 
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
         return [(name, estimate) for name, each in self._explainers().items() for estimate in each._estimates()]
+
+    def _beside(self) -> dict[str, Sequence[Any]]:
+        named, each = self._by_name(), self._explainers()
+        return {
+            "explainer": [name for name, _ in named],
+            "discretizer": [each[name].discretizer for name, _ in named],
+            "measure": [estimate.measure for _, estimate in named],
+        }
 
     def _repr_html_(self) -> str:
         return fragment(Card("", (), tuple(self._tables()), tuple(self._told_notes())))
@@ -108,11 +116,6 @@ class OfOneExplainer(Reported):
         raise NotImplementedError
 
     @property
-    def _made(self) -> Mapping[str, str]:
-        """What else is known of how the explanations came about, by its heading in a report."""
-        return {}
-
-    @property
     def _remarks(self) -> tuple[str, ...]:
         """What could not be measured, and why, and what else is said of all measures."""
         return ()
@@ -123,7 +126,7 @@ class OfOneExplainer(Reported):
 
     def _plan(self, measure: str) -> "Plan":
         """How many rows the measure needs."""
-        from faithscope.measures.planning.plan import plan
+        from faithscope.measures.planning import plan
 
         return plan(getattr(self, measure))
 

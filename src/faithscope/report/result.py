@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from faithscope.measures.comparing.differences import MANY, Difference, together
 from faithscope.measures.comparing.populations import (
@@ -15,9 +15,6 @@ from faithscope.measures.comparing.populations import (
 )
 from faithscope.measures.estimate import Estimate
 from faithscope.report.wording import wording
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -48,20 +45,19 @@ class Breakdown:
 
     @classmethod
     def of(cls, populations: Populations) -> "list[Breakdown]":
-        """The breakdowns by populations: of each column beside everybody, and then among themselves."""
+        """The breakdowns by populations: beside everybody, and then among themselves."""
         return [
             cls(
-                wording(each.by),
+                wording(populations.by),
                 part._texts,
                 None,
-                part.compared if each.among is not None else "",
+                part.compared if populations.among is not None else "",
                 part._apart,
                 [text for text, group in zip(part._texts, part.estimates, strict=True) if group in part.lower]
                 if part.has_rest
                 else None,
             )
-            for each in populations.groupings
-            for part in (each, each.among)
+            for part in (populations, populations.among)
             if part is not None
         ]
 

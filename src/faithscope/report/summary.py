@@ -9,7 +9,7 @@ from importlib.metadata import version
 from faithscope.errors import WrongType
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.measures.comparing.differences import MANY, together
-from faithscope.measures.planning.plan import Plan
+from faithscope.measures.planning import Plan
 from faithscope.measures.slices import Slices
 from faithscope.measures.telling import READING_ORDER, judge
 from faithscope.report.explainer import Explainer, Missing, Summary, attempt, shown_notes

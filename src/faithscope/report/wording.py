@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from faithscope.explanations.base import readable
-from faithscope.inputs.missing import is_missing
 from faithscope.visible import visible
 
 _LONGEST = 400
@@ -35,7 +34,7 @@ def two_values(a: Any, b: Any, longest: int = _LONGEST) -> tuple[str, str]:
     ('(0.1235, 0.5)', '(0.25, 0.75)')
     """
     short = _rounded(a, longest), _rounded(b, longest)
-    return short if short[0] != short[1] or same_value(a, b) else (wording(a, longest), wording(b, longest))
+    return short if short[0] != short[1] or readable(a) == readable(b) else (wording(a, longest), wording(b, longest))
 
 
 def _rounded(value: Any, longest: int) -> str:
@@ -44,12 +43,6 @@ def _rounded(value: Any, longest: int) -> str:
     if isinstance(value, float | np.floating) and math.isfinite(value):
         value = float(f"{value:.4g}")
     return wording(value, longest)
-
-
-def same_value(a: Any, b: Any) -> bool:
-    """Whether two values are equal, or both missing."""
-    missing = is_missing(a), is_missing(b)
-    return all(missing) or (not any(missing) and bool(a == b))
 
 
 def plain(value: Any) -> Any:

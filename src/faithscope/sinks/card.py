@@ -4,12 +4,15 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from faithscope.explanations.base import readable
 from faithscope.visible import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WIDTH = 100
 _INDENT = "  "
@@ -62,6 +65,22 @@ class Table:
         columns, *rows = (tuple(line[place] for place in kept) for line in (self.columns, *self.rows))
         words = sum(place < self.words for place in kept)
         return Table(columns, tuple(rows), words, self.title, self.caption)
+
+
+def framed(frame: "pd.DataFrame", columns: Sequence[str], caption: str = "", title: str = "") -> Table:
+    """A table of some columns of a frame, words first: shares with three decimals, and a dash for what is missing."""
+    shown = frame[list(columns)]
+    rows = tuple(tuple(map(_cell, line)) for line in shown.itertuples(index=False))
+    heads = tuple(name.replace("_", " ") for name in columns)
+    return Table(heads, rows, sum(each.kind == "O" for each in shown.dtypes), title, caption)
+
+
+def _cell(value: Any) -> Cell:
+    if value is None or value != value:
+        return Cell("–")
+    if isinstance(value, str):
+        return Cell(visible(value))
+    return Cell(f"{value:.3f}" if isinstance(value, float) else f"{value:,}", value)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def audit(
         Such as ``SignOfTop(5)`` or ``"sign-of-top-5"``; of reasons in words, ``Codebook({...})`` or
         ``"codebook:codes.json"``.
     by : str or list of str, optional
-        Columns that name populations; of several, each of them and their combinations.
+        Columns that name populations; several are crossed.
     every : str, optional
         The length of a window of time: 1d, 6h, 30min, 1w, 1mo. By default no windows of a `Log`; days, if ``time=`` is
         passed here.
@@ -97,11 +97,11 @@ def audit(
         known = [each.measure for each in (sufficient, necessary) if each is not None]
         scoped = scoped_by(measured, groups, known) if groups and known else {}
         outside = []  # rows that are in no population of a grouping
-        for each in () if populations is None else populations.groupings:
-            rows = measured.consistency.n - sum(part.n for part in each.estimates.values())
+        if populations is not None:
+            rows = measured.consistency.n - sum(part.n for part in populations.estimates.values())
             if rows:
                 told = several(rows, "row is", "rows are")
-                outside.append(f"{told} in no population by {each.by}: values missing")
+                outside.append(f"{told} in no population by {populations.by}: values missing")
         return Audit(
             measured.consistency,
             sufficient,

@@ -188,12 +188,11 @@ class MeasuredLog:
         return estimate(counts, confidence=confidence, interval=interval)
 
     def by(self, columns: Sequence[str]) -> Populations:
-        """An estimate per population: the values of a column; of several, each of them and their combinations."""
+        """An estimate per population: the values of a column, or of several crossed."""
         columns = tuple(dict.fromkeys(columns))
         names = {f"p{j}": name for j, name in enumerate(columns)}
         rows, missing = self.log.rows(names), self.missing(columns)
-        each = tuple(self.by([column]) for column in columns) if len(columns) > 1 else ()
-        return replace(self.populations(rows, tuple(names), missing, crossed_name(columns)), each=each)
+        return self.populations(rows, tuple(names), missing, crossed_name(columns))
 
     def missing(self, columns: Sequence[str]) -> int:
         """How many rows may be left out since columns that name populations are missing; raises if they cannot."""

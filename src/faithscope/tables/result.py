@@ -1,20 +1,19 @@
 """Audit: how faithful the explanations of a log are, and every question one can ask about it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import BadInput, NotScoped
-from faithscope.explanations.base import readable
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, Populations
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import TogetherRows, per_explanation
-from faithscope.measures.slices import Slice, Slices, find_slices
+from faithscope.measures.slices import Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
 from faithscope.sinks.card import in_lines
 from faithscope.tables.measured_log import MeasuredLog
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from faithscope.report.result import Breakdown
 
 _SHOWN = 100  # explanations whose rows are fetched to be shown
-_NAMED = 4  # columns that name a row without an id
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,7 +142,7 @@ class Audit(OfOneExplainer):
     def by(
         self, columns: Names, measure: Literal["consistency", "sufficiency", "necessity"] = "consistency"
     ) -> Populations:
-        """A measure for each value of a column; of several, for each of them and for their combinations.
+        """A measure for each value of a column, or of several crossed.
 
         Beside everybody, rows of the group ask and all rows answer; ``.among`` compares rows of one group alone.
         Sufficiency and necessity are those of rules and words.
@@ -168,7 +166,7 @@ class Audit(OfOneExplainer):
         """Where explanations fail, found without being told where to look: `Evaluation.slices` of the rows of the log.
 
         Looked at are the log's columns besides prediction, explanation, clusters and ids. Rows are fetched, as
-        many as fit. A counterexample is named by ``id=``, or else by the values of its first columns.
+        many as fit.
         """
         measured = self._measured
         with measured.asked():
@@ -176,18 +174,7 @@ class Audit(OfOneExplainer):
         if not rows.columns.num_columns:
             raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
         sample = rows._replace(X=None).sample(measured.agreement)
-        found = find_slices(sample, rows.columns, most=most, confidence=self.consistency.confidence, seed=seed)
-        named = rows.ids if rows.ids.num_columns else rows.columns
-
-        def told(row: int) -> str:
-            values = named.slice(row, 1).to_pylist()[0]
-            return ", ".join(f"{name} {readable(value)}" for name, value in list(values.items())[:_NAMED])
-
-        def with_names(one: Slice) -> Slice:
-            pair = one.counterexample
-            return one if pair is None else replace(one, counterexample=(told(pair[0]), told(pair[1])))
-
-        return replace(found, found=[with_names(one) for one in found.found])
+        return find_slices(sample, rows.columns, most=most, confidence=self.consistency.confidence, seed=seed)
 
     def encoding(self) -> "Encoding":
         """Whether the choice of an explanation says more than the explanation: `fs.encoding` of the rows of the log.

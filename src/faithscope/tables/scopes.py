@@ -5,9 +5,8 @@ Rules and words speak of columns of the log; importances by the features that th
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from faithscope.agreements import Agreement, Spread
 from faithscope.discretizers import Original
@@ -16,13 +15,13 @@ from faithscope.errors import FaithscopeError, NotScoped
 from faithscope.explanations.base import Explanations, several
 from faithscope.explanations.forms import are_codes, names_all
 from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.arrays import to_objects
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.encoding import Encoding, measure_encoding
-from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted, refuse_spread
-from faithscope.measures.necessity import measure_necessity, necessity_by
+from faithscope.measures.estimate import FOR_EQUALITY, NECESSITY, Estimate, noted, refuse_spread
 from faithscope.measures.notes import rules_by_feature
-from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_sufficiency, sufficiency_by
+from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_asked, measure_scoped
 from faithscope.notes import Note, doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.runtime.memory import need
@@ -72,11 +71,11 @@ def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
         return ScopedMeasures(notes=(_OF_PAIRS,) if pairs else ())
     method = None if options.interval in FOR_EQUALITY and named is not None else options.interval
     how = Scoping(None, options.confidence, method, unseen=options.unseen)
-    found = measure_sufficiency(sample, how, named=named)
+    found = measure_scoped(sample, how, named=named)
     found = noted(found, made_otherwise(found, options.interval))
     if isinstance(sample.agreement, Spread):
         return ScopedMeasures(found)
-    return ScopedMeasures(found, measure_necessity(sample, how))
+    return ScopedMeasures(found, measure_scoped(sample, replace(how, measure=NECESSITY)))
 
 
 def scoped_by(measured: MeasuredLog, columns: Sequence[str], measures: Sequence[str]) -> dict[str, Populations]:
@@ -86,8 +85,8 @@ def scoped_by(measured: MeasuredLog, columns: Sequence[str], measures: Sequence[
     if sample is None:
         return {}
     how = Scoping(None, options.confidence, options.interval, unseen=options.unseen)
-    asked = {"sufficiency": sufficiency_by, "necessity": necessity_by}
-    return {name: in_groups(groups, lambda values, ask=asked[name]: ask(sample, values, how)) for name in measures}  # type: ignore[misc]
+    asked = {name: replace(how, measure=name) for name in measures}
+    return {name: in_groups(groups, partial(measure_asked, sample, how=asked[name])) for name in measures}
 
 
 def encoding(measured: MeasuredLog) -> Encoding:
@@ -213,14 +212,10 @@ class LogRows(NamedTuple):
 
 
 def in_groups(groups: Mapping[str, Array], measure: Callable[[Array], Populations]) -> Populations:
-    """A measure by these columns of groups: of several, by each of them and by all together."""
-    each = [replace(measure(values), by=name) for name, values in groups.items()]
-    if len(each) == 1:
-        return each[0]
-    columns = [values.tolist() for values in groups.values()]
-    crossed = np.empty(len(columns[0]), object)
-    crossed[:] = list(zip(*columns, strict=True))
-    return replace(measure(crossed), by=crossed_name(list(groups)), each=tuple(each))
+    """A measure by these columns of groups, whose values are crossed."""
+    first, *others = groups.values()
+    values = to_objects(list(zip(*(each.tolist() for each in groups.values()), strict=True))) if others else first
+    return replace(measure(values), by=crossed_name(list(groups)))
 
 
 def read_rows(

@@ -26,7 +26,7 @@ from faithscope.measures.comparing.populations import (
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
-from faithscope.tables.engine.answers import fetch, is_missing, refuse_missing, refuse_nested, scan
+from faithscope.tables.engine.answers import is_missing, refuse_missing, refuse_nested, refuse_no_moments, scan
 from faithscope.tables.engine.engines import DAY, Expression, floor_to, seconds
 from faithscope.tables.log.rows import KeyedRows
 from faithscope.tables.measured_log import MeasuredLog, Parts
@@ -243,13 +243,9 @@ def over_time(
     """
     width, source = Every.of(every), measured.log.source
     refuse_nested(source.table.schema(), [column], "a moment is one value")
-    kind = source.table.schema()[column]
-    if not (kind.is_timestamp() or kind.is_date()):
-        raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
+    refuse_no_moments(source.table, column)
     seen = scan(source.table, [column])
     refuse_missing(seen, "error" if measured.log.options.nulls == "error" else "drop")
-    moment = source.table[column]
-    fetch(source.table.aggregate(low=moment.min(), high=moment.max()))  # which refuses what no date of Python is
 
     def windowed(further: Mapping[str, str] = MappingProxyType({})) -> KeyedRows:
         rows = measured.log.rows({"moment": column, **further})

@@ -21,7 +21,7 @@ _DOUBTFUL = 64  # a tile with more than 1 doubtful pair in so many is computed e
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Centers that cover the rows within their radius: coverage by distance, on whatever device it is counted.
+    """Centers that cover the rows within their radius: coverage by distance.
 
     Parameters
     ----------

@@ -1,36 +1,15 @@
-"""Which groups of rows are meant: one value per row, or the names of columns of X, each of them and crossed."""
+"""Which groups of rows are meant: one value per row, or the names of columns of X, whose values are crossed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from faithscope.errors import BadInput
-from faithscope.inputs.arrays import frame_column, frame_names, is_frame
+from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_objects
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.sample import number_groups
 
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for groups
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """One group per row.
-
-    Attributes
-    ----------
-    name : str
-        What gives the groups, such as the name of a column; empty if it has none.
-    values : array-like, (n,)
-    crossed : dict of int to tuple
-        The values of several columns by the numbers that stand for them in `values`; empty if there is one column.
-    """
-
-    name: str
-    values: Any
-    crossed: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
 
 def names_columns(groups: Any, X: Any) -> bool:
@@ -49,22 +28,17 @@ def names_columns(groups: Any, X: Any) -> bool:
     return names and is_frame(X) and len(groups) != rows_of(X) and bool(set(groups) & set(frame_names(X)))
 
 
-def to_groupings(groups: Any, X: Any) -> list[Grouping]:
-    """The groupings of rows; of several columns, each of them and then every combination that occurs."""
+def to_groups(groups: Any, X: Any) -> tuple[str, Any]:
+    """What gives the groups, such as the name of a column, and the group of each row; of several columns, tuples."""
     if not names_columns(groups, X):
-        return [Grouping(str(getattr(groups, "name", None) or ""), groups)]
+        return str(getattr(groups, "name", None) or ""), groups
     names = list(dict.fromkeys([groups] if isinstance(groups, str) else groups))
-    each = [Grouping(name, _column(X, name)) for name in names]
-    if len(each) == 1:
-        return each
-    numbered = [number_groups(grouping.values) for grouping in each]
-    rows = np.column_stack([numbers for _, numbers in numbered])
-    combinations, values = np.unique(rows, axis=0, return_inverse=True)
-    crossed = {
-        place: tuple(groups[number] for (groups, _), number in zip(numbered, combination, strict=True))
-        for place, combination in enumerate(combinations.tolist())
-    }
-    return [*each, Grouping(crossed_name(names), values.reshape(-1), crossed)]
+    columns = [_column(X, name) for name in names]
+    if len(columns) == 1:
+        return names[0], columns[0]
+    numbered = map(number_groups, columns)
+    values = zip(*([known[number] for number in numbers] for known, numbers in numbered), strict=True)
+    return crossed_name(names), to_objects(list(values))
 
 
 def _column(X: Any, name: str) -> Any:

@@ -27,15 +27,14 @@ from faithscope.measures.comparing.differences import (
     less,
     together,
 )
-from faithscope.measures.comparing.groupings import to_groupings
+from faithscope.measures.comparing.groupings import to_groups
 from faithscope.measures.estimate import NECESSITY, Estimate, to_estimate
 from faithscope.measures.intervals.margins import Margins
-from faithscope.measures.planning.forecast import rarefy
+from faithscope.measures.planning import rarefy
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table, for_json
-from faithscope.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,9 +111,7 @@ class Populations(Listed):
     among : Populations or None
         The same groups among themselves. None if these are such, or if `estimates` are.
     by : str
-        The name of the column that gives the groups; empty if it has none.
-    each : tuple of Populations
-        If groups are combinations of the values of several columns: the populations by each column alone.
+        The name of the column that gives the groups; empty if it has none. Groups of several columns are tuples.
 
     Examples
     --------
@@ -126,7 +123,6 @@ class Populations(Listed):
 
     estimates: dict[Any, Estimate]
     by: str = ""
-    each: "tuple[Populations, ...]" = ()
     among: "Populations | None" = None
     _apart: BesideDifference | None = field(default=None, compare=False)
 
@@ -141,42 +137,27 @@ class Populations(Listed):
         return AMONG if self._apart is None else BESIDE
 
     @property
-    def groupings(self) -> "tuple[Populations, ...]":
-        """One by one: the populations by each column, then by their combinations; itself alone if there is one."""
-        return (*self.each, replace(self, each=())) if self.each else (self,)
-
-    @property
     def _texts(self) -> dict[str, Estimate]:
         """Estimates by the texts of their groups, no two alike, for doors that show them."""
         return dict(zip(told_apart(self.estimates), self.estimates.values(), strict=True))
 
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
-        parts = [(part.by, name, each) for part in self.groupings for name, each in part._texts.items()]
-        return [(f"{by}: {name}" if self.each else name, estimate) for by, name, estimate in parts]
+        return list(self._texts.items())
 
     def table(self) -> "pd.DataFrame":
         """One line per group: beside everybody, and then the same columns among themselves, as ``among_...``."""
-        lines, whole = super().table(), [part.among for part in self.groupings]
-        among = [part for part in whole if part is not None]
-        for name in _AMONG if len(among) == len(whole) else ():
-            lines[f"among_{name}"] = [getattr(each, name) for part in among for each in part.estimates.values()]
+        lines = super().table()
+        for name in () if self.among is None else _AMONG:
+            lines[f"among_{name}"] = [getattr(each, name) for each in self.among.estimates.values()]  # type: ignore[union-attr]
         return lines
 
     def _beside(self) -> dict[str, Sequence[Any]]:
-        by = self._by_lines([len(grouping.estimates) for grouping in self.groupings])
-        return {**by, "group": [group for grouping in self.groupings for group in grouping.estimates]}
-
-    def _by_lines(self, lines: list[int]) -> dict[str, list[str]]:
-        """What gives the groups of each line of a table of all groupings, if there are several."""
-        names = [grouping.by for grouping, many in zip(self.groupings, lines, strict=True) for _ in range(many)]
-        return {"by": names} if self.each else {}
+        return {"group": list(self.estimates)}
 
     def differences(
         self, simultaneous: bool = False, *, against: Literal["each", "rest"] | None = None
     ) -> "pd.DataFrame":
         """One line per pair of groups, or per group: the difference with its interval.
-
-        Groups of several columns are compared within each column, which `by` names, and within their combinations.
 
         Parameters
         ----------
@@ -188,11 +169,9 @@ class Populations(Listed):
             each group with all others, beside everybody. By default "each", up to 50 groups.
         """
         check_word(against, "against", ("each", "rest"), optional=True)
-        within = [grouping._differences(against) for grouping in self.groupings]
-        pairs = [pair for grouping in within for pair in grouping]
+        pairs = self._differences(against)
         pairs = together(pairs) if check_flag(simultaneous, "simultaneous") else pairs
-        columns = {name: [getattr(pair, name) for pair in pairs] for name in POPULATION_COLUMNS}
-        return frame({**self._by_lines(list(map(len, within))), **columns})
+        return frame({name: [getattr(pair, name) for pair in pairs] for name in POPULATION_COLUMNS})
 
     def _differences(self, against: str | None = "each") -> list[Difference]:
         many, apart = len(self.estimates), self._apart
@@ -226,15 +205,10 @@ class Populations(Listed):
     def to_dict(self) -> dict[str, Any]:
         """All numbers by group, and by pair of groups up to 50 groups, ready for JSON; ``among`` has those among them.
 
-        With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences. Of
-        several columns, ``each`` has the same by the name of each column alone.
+        With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences.
         """
-        each = {grouping.by: grouping._told() for grouping in self.each}
-        return self._told() | ({"by": self.by, "each": each} if each else {})
-
-    def _told(self) -> dict[str, Any]:
         groups = [{"group": for_json(group), **estimate.to_dict()} for group, estimate in self.estimates.items()]
-        among = {} if self.among is None else {"lower": list(map(for_json, self.lower)), "among": self.among._told()}
+        among = {} if self.among is None else {"lower": list(map(for_json, self.lower)), "among": self.among.to_dict()}
         if len(groups) > _MOST_PAIRED:
             note = f"pairs of {len(groups):,} groups are left out: ask for .differences(against='rest')"
             return {"groups": groups, "differences": None, "notes": [note], **among}
@@ -251,12 +225,11 @@ class Populations(Listed):
 
     def _tables(self) -> Iterable[Table]:
         """Estimates by group beside everybody, how the groups differ, and the same groups among themselves."""
-        for part in self.groupings:
-            yield part._table()
-            pairs, together = shown_differences(part._texts, shown_groups(part._texts), part._apart)
-            yield from difference_tables(pairs, together=together)
-            if part.among is not None:
-                yield part.among._table()
+        yield self._table()
+        pairs, together = shown_differences(self._texts, shown_groups(self._texts), self._apart)
+        yield from difference_tables(pairs, together=together)
+        if self.among is not None:
+            yield self.among._table()
 
     def _table(self) -> Table:
         estimates = self._texts
@@ -268,14 +241,12 @@ class Populations(Listed):
         return estimate_table((self.by or "group", "rows"), lines, title, f"{intervals(self._first)}{more}")
 
     def _told_notes(self) -> Iterable[str]:
-        named = [(name, part._texts[name]) for part in self.groupings for name in shown_groups(part._texts)]
+        named = [(name, self._texts[name]) for name in shown_groups(self._texts)]
         return dict.fromkeys(f"{name}: {note}" for name, estimate in named for note in estimate.notes)
 
     def __str__(self) -> str:
-        if not self.each:
-            among = "" if self.among is None else f"\n\n{self.among.compared}\n{self.among}"
-            return f"{super().__str__()}{among}"
-        return "\n\n".join(f"by {visible(grouping.by)}\n{grouping}" for grouping in self.groupings)
+        among = "" if self.among is None else f"\n\n{self.among.compared}\n{self.among}"
+        return f"{super().__str__()}{among}"
 
 
 def measure_groups(
@@ -289,28 +260,25 @@ def measure_groups(
     Parameters
     ----------
     groups : array-like, (n,), or str or list of str
-        The group of each row, None if it is missing; or columns of X by name, several of them each and crossed.
+        The group of each row, None if it is missing; or columns of X by name, whose values are crossed.
     measure : callable
         Measures the rows of one group, among themselves.
     beside : callable, optional
         Prepares the groups of a sample to be measured beside everybody; if there is none, they are measured among
         themselves alone.
     """
-    measured = []
-    for grouping in to_groupings(groups, sample.X):
-        parts = sample.split(grouping.values)
-        names = [grouping.crossed.get(group, group) for group in parts]
-        asked = None if beside is None else beside(sample.asking(grouping.values))
-        estimates = [
-            (None if asked is None else asked.among(number)) or measure_group(part, measure)
-            for number, part in enumerate(parts.values())
-        ]
-        found = Populations(dict(zip(names, estimates, strict=True)), grouping.name)
-        if asked is not None:
-            together = {name: asked.estimate(number) for number, name in enumerate(names)}
-            found = Populations(together, grouping.name, among=found, _apart=asked.difference)
-        measured.append(found)
-    return replace(measured[-1], each=tuple(measured[:-1]))
+    by, values = to_groups(groups, sample.X)
+    parts = sample.split(values)
+    asked = None if beside is None else beside(sample.asking(values))
+    estimates = [
+        (None if asked is None else asked.among(number)) or measure_group(part, measure)
+        for number, part in enumerate(parts.values())
+    ]
+    among = Populations(dict(zip(parts, estimates, strict=True)), by)
+    if asked is None:
+        return among
+    together = {name: asked.estimate(number) for number, name in enumerate(parts)}
+    return Populations(together, by, among=among, _apart=asked.difference)
 
 
 def measure_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:

@@ -76,14 +76,12 @@ def mse_bound(
     if p is not None:
         given, covered = to_numbers(p, "p"), to_numbers(p if q is None else q, "q")
         rows = check_whole(n, "With p, the number of rows n")
-        if given.shape != covered.shape or len(given) == 0:
-            raise BadInput(f"p and q must be two lists of one length; got shapes {given.shape} and {covered.shape}.")
-        if not (np.all(given >= 0) and abs(given.sum() - 1) < 1e-6 and np.all((covered >= 0) & (covered <= 1))):
+        alike = given.shape == covered.shape and abs(given.sum() - 1) < 1e-6 and (given >= 0).all()
+        if not alike or (covered > 1).any() or (covered < given - 1e-12).any():
             raise BadInput(
-                f"p must be a distribution and q lie in [0, 1]; p sums to {given.sum():g}, q reaches {covered.max():g}."
+                "p must be a distribution over explanations, and q as long, from p to 1, since explanations cover the "
+                f"rows they are given to; got shapes {given.shape} and {covered.shape}, and p sums to {given.sum():g}."
             )
-        if np.any(covered < given - 1e-12):
-            raise BadInput("q(π) cannot be smaller than p(π): an explanation covers the rows it was given to.")
         others = float(min(rows - 1, 10**300))  # larger numbers give the same bias
         bias = float(np.sum(given * np.exp(-others * covered)))
         return MeanSquaredErrorBound(4 / rows + bias**2)

@@ -28,24 +28,19 @@ def agreement_blocks(measure: Callable[[], ExplainerAgreement] | None) -> list[B
     agreement, reason = attempt(measure)
     if agreement is None:
         return [aside(f"agreement: whether explainers agree is not shown. {reason}")]
-    names = list(map(wording, agreement.explainers))
-    squares = {title: [list(map(plain, row)) for row in agreement._square(name)] for name, title in _MAPS.items()}
-    maps = [
-        Group([_map(title, names, square)])
-        for title, square in squares.items()
-        if len(names) <= _MOST_NAMES and any(value is not None for row in square for value in row)
-    ]
+    names, maps = list(map(wording, agreement.explainers)), list[Block]()
+    for name, title in _MAPS.items() if len(names) <= _MOST_NAMES else ():
+        square = [list(map(plain, row)) for row in agreement._square(name)]
+        if any(value is not None for row in square for value in row):
+            caption = f"{title}; hatched: they cannot be compared."
+            chart = Chart(heat_map(names, square, title), pairs_in_words(names, square, title), caption)
+            maps.append(Group([chart]))
     pairs = agreement.pairs
     apart = [aside(wording(f"{pair.a} and {pair.b}: {note}")) for pair in pairs for note in pair.notes]
     tables = [replace(table, title="Agreement of explainers on the same rows") for table in agreement._tables()]
     folded = Group([*tables, *apart], fold=f"All pairs ({len(pairs)})")
     notes = [aside(wording(note)) for note in agreement.notes]
     return [*([Group(maps, "pair")] if maps else []), *([folded] if pairs else []), *notes]
-
-
-def _map(title: str, names: list[str], square: list[list[float | None]]) -> Chart:
-    words = pairs_in_words(names, square, title)
-    return Chart(heat_map(names, square, title), words, f"{title}; hatched: they cannot be compared.")
 
 
 def agreement(blocks: Sequence[Block]) -> Section:

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.columns import Column, Rows
-from faithscope.measures.numbers.words import told_number
+from faithscope.measures.telling import told_number
 from faithscope.report.document import Block, Group, Key, missing
 from faithscope.report.explainer import Explainer, Question
 from faithscope.report.maps import picture_of
-from faithscope.report.wording import plain, same_value, two_values, wording
+from faithscope.report.wording import plain, two_values, wording
 
 _DOCUMENT = 800  # characters of a document that are shown
 _NAME = 80  # characters of a row's label that are shown
@@ -85,15 +86,16 @@ class Contradiction:
 
 def _ask(asked: Explainer) -> list[Block]:
     """The pair that is most alike, and the others folded; up to so many per measure."""
+    if not asked.examples:
+        return []
     X, found = asked.result.X, list[Contradiction]()
-    columns = feature_columns(X) if asked.examples else []
+    columns = feature_columns(X)
     # Named features are no rule that another row could contradict.
-    for measure in [each.measure for each in asked.measures if each.beyond_random is None and asked.examples]:
+    for measure in [each.measure for each in asked.measures if each.beyond_random is None]:
         pairs = asked.attempt(CONTRADICTIONS, measure, partial(asked.result._row_pairs, measure, asked.examples))
         found += [_contradiction(X, columns, measure, pair) for pair in pairs or ()]
     if not found:
-        unknown = any(each.section == CONTRADICTIONS.anchor for each in asked.missing)
-        return [] if unknown or not asked.examples else [missing(_NONE)]
+        return [] if any(each.section == CONTRADICTIONS.anchor for each in asked.missing) else [missing(_NONE)]
     if found[0].gap is None:  # of numbers, the farthest apart stand first already
         found = sorted(found, key=lambda pair: (not pair.features, len(pair.differing)))
     first, *more = found
@@ -137,7 +139,7 @@ def side_by_side(columns: list[Column], a: int, b: int) -> tuple[FeaturePair, ..
         spread = float(finite.max()) - float(finite.min()) if len(finite) else 0.0
         gap = plain(abs(float(one) - float(other)) / spread) if spread > 0 else None
         shown = two_values(one, other, _DOCUMENT)
-        features.append(FeaturePair(wording(column.name), *shown, not same_value(one, other), gap))
+        features.append(FeaturePair(wording(column.name), *shown, readable(one) != readable(other), gap))
     return tuple(sorted(features, key=lambda pair: (not pair.differs, -(1.0 if pair.gap is None else pair.gap))))
 
 
@@ -146,10 +148,9 @@ CONTRADICTIONS = Question(
     "Where it fails",
     "Where does it fail?",
     "Two rows that were told the same and predicted differently: of the explanations that contradict themselves most, "
-    "the rows that differ in the fewest features. What differs between them is marked.",
+    "the rows that differ in the fewest features, or of numbers those whose predictions are farthest apart. What "
+    "differs between them is marked.",
     subject="where it fails",
     ask=_ask,
     detail=False,
-    lead_of_numbers="Two rows that were told the same, with predictions that are far apart. What differs between them "
-    "is marked.",
 )

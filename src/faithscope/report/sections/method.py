@@ -1,8 +1,7 @@
 """How it was computed: by which method, on what assumptions, with which settings and versions."""
 
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.numbers.words import described, told_number
-from faithscope.measures.telling import caption
+from faithscope.measures.telling import caption, described, told_number
 from faithscope.report.document import Block, Facts, Group, Section
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.wording import wording
@@ -40,7 +39,6 @@ def facts(explainer: Explainer) -> Facts:
         "Typically apart": ", ".join(apart),
         "Different explanations": f"{estimates[0].distinct:,}",
         "Intervals": ", ".join(f"{estimate.measure}: {estimate.method}" for estimate in estimates),
-        **{name: wording(text) for name, text in result._made.items()},
         "Notes": "; ".join(f"{measure}: {note}" if measure else note for measure, note in explainer.remarks),
     }
     return Facts(tuple((name, value) for name, value in told.items() if value))

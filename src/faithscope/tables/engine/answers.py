@@ -201,6 +201,14 @@ def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "", numeric: Sequence
         )
 
 
+def refuse_no_moments(table: Table, column: str) -> None:
+    """Raise if a column holds no dates or moments, or one that no date of Python is."""
+    kind = table.schema()[column]
+    if not (kind.is_timestamp() or kind.is_date()):
+        raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
+    fetch(table.aggregate(low=table[column].min(), high=table[column].max()))
+
+
 def dropped_note(rows: int) -> tuple[str, ...]:
     """How many rows were dropped since values are missing."""
     return (Note(f"{several(rows, 'row was', 'rows were')} dropped: values missing", "dropped"),) if rows else ()

@@ -15,7 +15,7 @@ from faithscope.inputs.checks import is_real
 from faithscope.inputs.labels import to_numbers
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate
-from faithscope.measures.sufficiency import FEWER, Scoping, measure_sufficiency
+from faithscope.measures.sufficiency import FEWER, Scoping, measure_scoped
 from faithscope.measures.telling import Curve
 from faithscope.relations import Judged
 from faithscope.runtime.memory import in_memory
@@ -81,7 +81,7 @@ def tolerance_curve(
     parts = [replace(sample, agreement=agreement(value)) for value in values]
     scoped = X is not None or relation is not None
     how = Scoping(relation, confidence)
-    estimates = (measure_sufficiency(part, how) if scoped else measure_consistency(part, confidence) for part in parts)
+    estimates = (measure_scoped(part, how) if scoped else measure_consistency(part, confidence) for part in parts)
     return ToleranceCurve(tuple(values), tuple(estimates))
 
 

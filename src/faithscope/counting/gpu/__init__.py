@@ -1,1 +1,0 @@
-"""Pairs within a distance, counted on a GPU if there is one."""

@@ -1,1 +1,0 @@
-"""What measures read of predictions that are numbers."""

@@ -1,1 +1,0 @@
-"""Planning: how many rows are enough."""
