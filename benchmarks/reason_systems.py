@@ -1,30 +1,23 @@
 """Planted systems: applicants for a loan, decisions, and reasons in words whose faithfulness is known."""
 
 import re
-from collections.abc import Hashable, Iterable
+from collections import namedtuple
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product, starmap
-from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from faithscope.discretizers.reasons.codebook import Codebook
-from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Array, Floats, Ints
-from faithscope.inputs.checks import check_whole, check_word, is_real
 
-Says = Literal["policy", "decision", "answer", "hint", "chance"]
-Fact = tuple[str, bool]  # a factor, and whether it speaks for the loan
-Facts = tuple[Fact, ...]
-
+# A fact is a factor, and whether it speaks for the loan.
 LABELS = ("approved", "denied")
 WORDINGS = 8
 _GOOD = {"payments": 0.7, "debt": 0.5, "income": 0.5}  # the chance that a factor speaks for the loan
 _ONLINE = 0.3  # share of applicants who apply online
-_STATED: tuple[Facts, ...] = (  # all that the policy ever states: the first that is true of an applicant decides
+_STATED = (  # all that the policy ever states: the first that is true of an applicant decides
     (("payments", False),),
     (("payments", True), ("debt", True)),
     (("payments", True), ("income", True)),
@@ -48,7 +41,7 @@ _CONDITIONS = {
 }
 
 
-def _lines(text: str) -> list[str]:
+def _lines(text):
     """The lines of a text, one per wording."""
     return [line.strip() for line in text.strip().split("\n")]
 
@@ -179,32 +172,19 @@ _LAST_NAMES = (
 )
 
 
-class Applicant(NamedTuple):
+class Applicant(namedtuple("Applicant", "payments debt income north online")):
     """What a decision may depend on: three factors that reasons name, and two that they never name."""
 
-    payments: bool
-    debt: bool
-    income: bool
-    north: bool
-    online: bool
-
-    def has(self, facts: Facts) -> bool:
+    def has(self, facts):
         """Whether facts are true of this applicant."""
         return all(getattr(self, factor) == good for factor, good in facts)
 
 
-class Kind(NamedTuple):
-    """One kind of row; label 0 is approved, 1 is denied; the text of its reason has fields for details."""
-
-    p: float
-    applicant: Applicant
-    label: int
-    facts: Facts
-    text: str
+# One kind of row; label 0 is approved, 1 is denied; the text of its reason has fields for details.
+Kind = namedtuple("Kind", "p applicant label facts text")
 
 
-@dataclass(frozen=True, eq=False)
-class ReasonedRows:
+class ReasonedRows(namedtuple("ReasonedRows", "reasons rules predictions X groups")):
     """Applicants with decisions, reasons in words, and rules that state the same facts.
 
     Attributes
@@ -219,26 +199,12 @@ class ReasonedRows:
         Missed payments, debts in percent of income, income, whether the applicant lives north, whether online.
     groups : (n,) array of str
         "online" or "branch".
-
-    Examples
-    --------
-    >>> from reason_systems import ReasonSystem
-    >>> rows = ReasonSystem().draw(2)
-    >>> rows.rules.describe(0)
-    'debt_percent > 40 and income <= 30000'
-    >>> rows.reasons.texts[0]
-    'Debts are too high and income is too low.'
     """
 
-    reasons: Reasons
-    rules: Rules
-    predictions: Array
-    X: Floats
-    groups: Array
 
-
-@dataclass(frozen=True)
-class ReasonTruth:
+class ReasonTruth(
+    namedtuple("ReasonTruth", "codebook text masked_text named sufficiency necessity chance"),
+):
     """The measures of a `ReasonSystem` in its population, exactly.
 
     Attributes
@@ -253,22 +219,7 @@ class ReasonTruth:
         Of the rules that state the same facts as the reasons.
     chance : float
         Consistency of explanations that mean nothing: that two rows share a prediction.
-
-    Examples
-    --------
-    >>> from reason_systems import ReasonSystem
-    >>> truth = ReasonSystem(shortcut=1.0).truth
-    >>> round(truth.codebook, 3), round(truth.chance, 3)
-    (0.5, 0.5)
     """
-
-    codebook: float
-    text: float
-    masked_text: float
-    named: float
-    sufficiency: float
-    necessity: float
-    chance: float
 
 
 @dataclass(frozen=True)
@@ -313,7 +264,7 @@ class ReasonSystem:
     (0.68, True)
     """
 
-    says: Says = "policy"
+    says: str = "policy"
     shortcut: float = 0.0
     tied: float = 0.0
     online_only: bool = False
@@ -323,17 +274,8 @@ class ReasonSystem:
     style: float = 0.0
     names_label: float = 0.0
 
-    def __post_init__(self) -> None:
-        check_word(self.says, "says", get_args(Says))
-        for name in ("shortcut", "tied", "noise", "style", "names_label"):
-            value = getattr(self, name)
-            if not (is_real(value) and 0 <= value <= 1):
-                raise BadInput(f"{name} must be a number from 0 to 1; got {value!r}.")
-        if check_whole(self.wordings, "wordings", 1, WORDINGS) == 1 and self.style:
-            raise BadInput("A style takes several wordings to choose from: pass wordings=8.")
-
     @cached_property
-    def _kinds(self) -> tuple[Kind, ...]:
+    def _kinds(self):
         """All kinds of rows: applicants, decisions, what reasons say, and how they say it, with probabilities."""
         kinds = []
         for applicant in starmap(Applicant, product((True, False), repeat=len(_FEATURES))):
@@ -358,7 +300,7 @@ class ReasonSystem:
                     kinds.append(Kind(p * chance * a * b * c, applicant, label, facts, text))
         return tuple(kind for kind in kinds if kind.p > 0)
 
-    def _said(self, applicant: Applicant, policy: Facts, label: int) -> list[tuple[Facts, float]]:
+    def _said(self, applicant, policy, label):
         """The facts that reasons state, each with its chance."""
         approved = label == 0
         if self.says == "chance":
@@ -371,13 +313,13 @@ class ReasonSystem:
         suiting = tuple((factor, approved) for factor in _GOOD if applicant.has(((factor, approved),)))
         return [(suiting or (("debt", approved),), 1.0)]
 
-    def _voices(self, label: int) -> list[tuple[int, float]]:
+    def _voices(self, label):
         """The wordings with their chances: even ones for approvals, odd ones for denials, as far as the style tells."""
         own = len(range(label, self.wordings, 2))
         even = (1 - self.style) / self.wordings
         return [(v, even + (self.style / own if v % 2 == label and own else 0.0)) for v in range(self.wordings)]
 
-    def _worded(self, facts: Facts, voice: int, label: int, *, closing: bool) -> str:
+    def _worded(self, facts, voice, label, *, closing):
         """A reason with fields for details, and with its label named in the end if it closes with it."""
         if self.says == "answer":
             text = _ANSWERS[voice]
@@ -389,13 +331,13 @@ class ReasonSystem:
         return ("{name}: " if self.details else "") + told.replace("{label}", LABELS[label])
 
     @cached_property
-    def _masses(self) -> tuple[Floats, Ints]:
+    def _masses(self):
         """The probability of each kind of row, which add up to 1, and its label."""
         p = np.array([kind.p for kind in self._kinds])
         return p / p.sum(), np.array([kind.label for kind in self._kinds])
 
     @cached_property
-    def truth(self) -> ReasonTruth:
+    def truth(self):
         """The measures in the population, exactly."""
         kinds, answers = self._kinds, self.says == "answer"
         texts = [kind.text for kind in kinds]
@@ -414,16 +356,16 @@ class ReasonSystem:
             chance=self._consistency("" for _ in kinds),
         )
 
-    def _consistency(self, keys: Iterable[Hashable]) -> float:
+    def _consistency(self, keys):
         """The chance that two rows with the same key share a label."""
-        places: dict[Hashable, int] = {}
+        places = {}
         place = np.array([places.setdefault(key, len(places)) for key in keys])
         p, labels = self._masses
         joint = np.zeros((len(places), 2))
         np.add.at(joint, (place, labels), p)
         return float(np.sum(joint**2 / joint.sum(axis=1, keepdims=True)))
 
-    def _of_rules(self) -> tuple[float, float]:
+    def _of_rules(self):
         """Sufficiency and necessity of the rules, by what each covers."""
         p, labels = self._masses
         sufficiency = necessity = 0.0
@@ -436,7 +378,7 @@ class ReasonSystem:
         return sufficiency, necessity
 
     @cached_property
-    def codebook(self) -> Codebook:
+    def codebook(self):
         """The codebook that finds the facts in all wordings; of reasons that copy the answer, the answer too."""
         words = {
             f"{fact[0]} {'for' if fact[1] else 'against'}": "|".join(_clause(fact, voice) for voice in range(WORDINGS))
@@ -446,37 +388,18 @@ class ReasonSystem:
         answers = {label: rf"\b{label}\b" for label in LABELS} if self.says == "answer" else {}
         return Codebook(facts | answers)
 
-    def draw(self, n: int, seed: int = 0) -> ReasonedRows:
-        """Independent rows: applicants, decisions, reasons in words, and rules that state the same.
-
-        Parameters
-        ----------
-        n : int
-            How many, up to a million.
-        seed : int
-            Of the draws.
-
-        Returns
-        -------
-        ReasonedRows
-
-        Examples
-        --------
-        >>> from reason_systems import ReasonSystem
-        >>> rows = ReasonSystem("answer").draw(3)
-        >>> rows.predictions.tolist(), rows.reasons.texts[0]
-        (['denied', 'approved', 'approved'], 'This is denied, as requests of this kind are denied.')
-        """
-        rng = np.random.default_rng(check_whole(seed, "seed", 0))
+    def draw(self, n, seed=0):
+        """Independent rows: applicants, decisions, reasons in words, and rules that state the same."""
+        rng = np.random.default_rng(seed)
         p, labels = self._masses
-        place = rng.choice(len(p), check_whole(n, "n", 1, 1_000_000), p=p)
+        place = rng.choice(len(p), n, p=p)
         chosen = [self._kinds[j] for j in place]
         levels = np.array([kind.applicant for kind in chosen]).astype(int)
         columns = []
         for level, ranges in zip(levels.T, _RANGES, strict=False):  # numbers on the side of its threshold
             first, last, step = np.array(ranges)[level].T
             columns.append(first + step * rng.integers(0, (last - first) // step + 1))
-        X = np.column_stack([*columns, levels[:, 3:]]).astype(np.float64)
+        X = np.column_stack([*columns, levels[:, 3:]]).astype(float)
         first_names, last_names = (rng.choice(names.split(), n).tolist() for names in (_FIRST_NAMES, _LAST_NAMES))
         fillings = [
             {
@@ -503,7 +426,7 @@ class ReasonSystem:
         )
 
 
-def _clause(fact: Fact, voice: int, detailed: bool = False) -> str:
+def _clause(fact, voice, detailed=False):
     return re.sub(r"\[(.*?)\]", r"\1" if detailed else "", CLAUSES[fact][voice])
 
 

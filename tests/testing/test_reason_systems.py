@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithscope.errors import BadInput
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.documents import fold
-from refused import refused
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))  # at the end, so that it hides no package
 from reason_systems import CLAUSES, WORDINGS, ReasonSystem
@@ -97,21 +95,3 @@ def test_a_shortcut_of_strength_s_leaves_a_consistency_of_1_minus_s_plus_half_it
         # Facts that suit the decision are perfectly consistent, and no longer sufficient.
         assert decision.codebook == pytest.approx(1)
         assert (decision.sufficiency < 0.999) == (shortcut > 0)
-
-
-def drawn(n=1, **how):
-    return ReasonSystem(**how).draw(n)
-
-
-def test_what_cannot_be_is_refused():
-    for call, told in [
-        (lambda: drawn(says="truth"), "says must be one of 'policy'"),
-        (lambda: drawn(says=["policy"]), "says must be one of 'policy'"),
-        (lambda: drawn(shortcut=1.5), "shortcut must be a number from 0 to 1; got 1.5"),
-        (lambda: drawn(noise=float("nan")), "noise must be a number from 0 to 1"),
-        (lambda: drawn(tied=True), "tied must be a number from 0 to 1"),
-        (lambda: drawn(wordings=9), "wordings must be a whole number from 1 to 8"),
-        (lambda: drawn(style=0.5), "several wordings to choose from: pass wordings=8"),
-        (lambda: drawn(0), "n must be a whole number from 1 to 1000000"),
-    ]:
-        refused(BadInput, told, call)
