@@ -112,3 +112,13 @@ def test_a_matrix_is_square():
     assert matrix.loc["shap", "lime"] == told.feature_agreement.value
     assert agreement.matrix("chance").loc["shap", "lime"] == told.chance
     assert agreement.matrix("sign_agreement").isna().sum().tolist() == [1, 1, 2]
+
+
+def test_explainers_of_which_no_two_say_the_same_have_a_table_and_a_page_too(tmp_path):
+    comparison = compared(named={"shap": SHAP, "tree": RULES}, discretizer={"shap": fs.SignOfTop(2)})
+    table = comparison.explainer_agreement().table()
+    assert table[["same", "same_low", "same_high", "kappa_low"]].isna().all(axis=None)
+    assert table["feature_agreement_low"].notna().all()
+    comparison.to_html(tmp_path / "report.html")
+    assert "Agreement of explainers on the same rows" in (tmp_path / "report.html").read_text()
+    assert comparison.explainer_agreement().to_markdown()

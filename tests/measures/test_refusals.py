@@ -57,11 +57,12 @@ REFUSED = {
             lambda: agree({"a": [[1.0], [2.0]], "b": [[1.0], [np.nan]]}),
             "of 'b' cannot be read: Importances are missing at row 1",
         ),
-        (lambda: fs.compare(LABELS, {"a": PHI}, PHI).agreement(), "at least two explainers; got 1"),
+        (lambda: fs.compare(LABELS, {"a": PHI}, PHI).explainer_agreement(), "at least two explainers; got 1"),
         (
             lambda: fs.consistency(range(1000), range(1000)),
             "Predictions look continuous: 1,000 different whole numbers",
         ),
+        (lambda: fs.consistency(range(300), np.sqrt(np.arange(300))), r"^[^…]*predicted class[^…]*, bins, [^…]*$"),  # uncut
         (
             lambda: fs.audit(pd.DataFrame({"y": range(1000), "why": 0}), prediction="y", explanation="why"),
             "Predictions are numbers, 1,000 different ones",

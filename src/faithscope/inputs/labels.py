@@ -23,7 +23,7 @@ _NEARLY_ALL = 0.9
 _SPAN = 1e9  # the largest weight over the smallest; beyond it their squares cancel
 _CLASSES = "the predicted class, e.g. probabilities.argmax(axis=1); if several labels, [str(row) for row in labels]"
 OF_NUMBERS = "agreement=fs.Spread() or fs.Close(eps)"
-_NUMBERS = f"{OF_NUMBERS} for numbers (a monitor compares labels alone), or "  # where agreement= is taken
+_NUMBERS = f"{OF_NUMBERS} for numbers (a monitor takes labels alone), or "  # where agreement= is taken
 _COMPARABLE = {str, bytes, int, float, bool, Decimal}  # with all of their own kind
 
 
@@ -176,9 +176,8 @@ def refuse_numbers(values: Array, rows: Array, bins: str, *, part: bool = False)
         odd, what = (values[fractions], "fractions") if broken else (values, "whole numbers")
         raise BadInput(
             f"Predictions look continuous: {len(odd):,} different {what} in {n:,} rows, such as {odd[0]}, and labels "
-            f"agree only if they are equal: pass {'' if part else _NUMBERS}labels, such as the predicted class (of "
-            f"probabilities, probabilities.argmax(axis=1)), bins, {bins}, or codes of classes as texts, "
-            "[str(code) for code in predictions]."
+            f"agree only if they are equal: pass {'' if part else _NUMBERS}labels: the predicted class, "
+            f"probabilities.argmax(axis=1), bins, {bins}, or codes as texts, [str(code) for code in predictions]."
         )
 
 

@@ -107,8 +107,11 @@ class PairAgreement:
         line: dict[str, Any] = {}
         for name in ("a", "b", *_WORDS, "n"):
             number = getattr(self, name)
-            names = (name, f"{name}_low", f"{name}_high")
-            line |= dict(zip(names, number, strict=True)) if isinstance(number, Share) else {name: number}
+            if name in _WORDS and not name.endswith("chance"):
+                names = (name, f"{name}_low", f"{name}_high")
+                line |= dict(zip(names, number or (None, None, None), strict=True))
+            else:
+                line[name] = number
         return line
 
     def _line(self) -> str:
@@ -172,7 +175,8 @@ class ExplainerAgreement(Shareable):
         """One line per pair: all measures with their intervals; empty cells for what cannot be told."""
         import pandas as pd
 
-        return pd.DataFrame([pair.columns() for pair in self.pairs])
+        lines = pd.DataFrame([pair.columns() for pair in self.pairs])
+        return lines.astype(dict.fromkeys(lines.columns.drop(["a", "b", "n"]), float))
 
     def matrix(self, measure: str = "same") -> "pd.DataFrame":
         """One measure of every two explainers, as a square table by their names; NaN for what cannot be told.
