@@ -124,7 +124,7 @@ DRAWN: dict[str, tuple[str, Callable[[Page], Any]]] = {
     "log-over-time": ("gallery.md", lambda page: page["audited"].windows.plot()),
     "for-whom": ("groups.md", plotted("groups")),
     "other-decision": ("groups.md", told_the_same),
-    "repeatability": ("repeatability.md", plotted("repeated")),
+    "repeatability": ("choosing.md", plotted("repeated")),
     "regression": ("regression.md", variance),
     "image": ("images-and-series.md", two_digits),
 }

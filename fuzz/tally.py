@@ -1,8 +1,8 @@
 """Run the tests of hostile input and of faults, and print what was tried and how it ended as two tables.
 
 ``python fuzz/tally.py`` prints them; with ``--write`` they also replace those in docs/robustness.md. A third table is
-of engines, types and extremes; ``python fuzz/tally.py engines`` makes that one alone. Three times as many examples are
-tried as in ``make test-all``, unless FAITHSCOPE_FUZZ_EXAMPLES says otherwise.
+of engines, types and extremes, kept in benchmarks/results; ``python fuzz/tally.py engines`` makes that one alone. Three
+times as many examples are tried as in ``make test-all``, unless FAITHSCOPE_FUZZ_EXAMPLES says otherwise.
 """
 
 import os
@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "robustness.md"
-ENGINES = "<!-- engines, made by fuzz/tally.py -->\n"
+ENGINES = ROOT / "benchmarks" / "results" / "engine_types.txt"
 START, END = "<!-- made by fuzz/tally.py -->\n", "<!-- end -->\n"
 
 
@@ -88,17 +88,15 @@ def main() -> int:
     status = pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *where], plugins=[watch])
     outcomes = sys.modules["fuzz.outcomes"]
     lost = sum("faults" in name for name in watch.failed)
-    texts = {ENGINES: f"\n{engines(outcomes.ENGINES)}\n"}
-    if not alone:
-        texts[START] = f"\n{inputs(outcomes.TRIED)}\n{faults(outcomes.INJECTED, lost)}\n"
-    texts = {
-        mark: text + "".join(f"Not tried here: {engine}\n" for engine in watch.skipped) for mark, text in texts.items()
-    }
-    print("".join(texts.values()))
+    skipped = "".join(f"Not tried here: {engine}\n" for engine in watch.skipped)
+    by_engine = f"{engines(outcomes.ENGINES)}{skipped}"
+    tables = "" if alone else f"\n{inputs(outcomes.TRIED)}\n{faults(outcomes.INJECTED, lost)}\n{skipped}"
+    print(tables, by_engine, sep="\n")
     if "--write" in sys.argv and status == 0:
-        for mark, text in texts.items():
-            before, rest = PAGE.read_text(encoding="utf-8").split(mark)
-            PAGE.write_text(before + mark + text + END + rest.split(END, 1)[1], encoding="utf-8")
+        ENGINES.write_text(by_engine, encoding="utf-8")
+        if not alone:
+            before, rest = PAGE.read_text(encoding="utf-8").split(START)
+            PAGE.write_text(before + START + tables + END + rest.split(END, 1)[1], encoding="utf-8")
     return int(status)
 
 

@@ -62,7 +62,7 @@ REFUSED = {
             lambda: fs.consistency(range(1000), range(1000)),
             "Predictions look continuous: 1,000 different whole numbers",
         ),
-        (lambda: fs.consistency(range(300), np.sqrt(np.arange(300))), r"^[^…]*predicted class[^…]*, bins, [^…]*$"),  # uncut
+        (lambda: fs.consistency(range(300), np.sqrt(np.arange(300))), r"^[^…]*predicted class[^…]*bins[^…]*$"),  # uncut
         (
             lambda: fs.audit(pd.DataFrame({"y": range(1000), "why": 0}), prediction="y", explanation="why"),
             "Predictions are numbers, 1,000 different ones",
