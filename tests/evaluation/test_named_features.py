@@ -128,3 +128,15 @@ def test_regions_of_images_are_measured_on_pooled_pixels():
     assert found.beyond_random.low > 0
     ev = fs.evaluate(y, maps, regions, discretizer=grid | fs.SignOfTop(1), relation=fs.Alike())
     assert ev.sufficiency.value == found.value
+
+
+def test_a_report_says_why_importances_of_other_columns_were_not_asked_for_the_right_features(tmp_path):
+    rng = default_rng(0)
+    X = pd.DataFrame({"age": rng.random(200), "job": rng.choice(["clerk", "cook"], 200)})
+    phi = pd.DataFrame(rng.normal(size=(200, 3)), columns=["age", "job_clerk", "job_cook"])
+    ev = fs.evaluate(X["age"] > 0.5, phi, X, discretizer=fs.SignOfTop(2))
+    assert ev.sufficiency is None
+    ev.to_html(tmp_path / "report.html")
+    for told in (ev.to_markdown(), (tmp_path / "report.html").read_text()):
+        assert "whether they name the right features was not asked" in told
+        assert "pass rows as the model sees them, or sum by fs.Grouped" in told

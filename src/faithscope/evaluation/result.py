@@ -226,6 +226,12 @@ class Evaluation(OfOneExplainer):
         reasons = replace(self.sample, explanations=self.undiscretized, notes=())
         return measure_leakage(reasons, self._chosen, self.options.confidence, self.options.method, words)
 
+    @property
+    def _remarks(self) -> tuple[str, ...]:
+        """Why importances were not asked whether they name the right features, for a report."""
+        why = self.options.unasked
+        return (f"whether they name the right features was not asked: {why}",) if why else ()
+
     def _leakage(self) -> Leakage | None:
         """The same for a report; None of other explanations, and if no word names a label."""
         if not isinstance(self.undiscretized, Reasons) or self.agreement.of_numbers:

@@ -79,7 +79,8 @@ def _places(columns: Rows, names: Names | None, width: int) -> Ints:
             f"Importances are of {width} features and X has {len(columns.names)} columns: pass rows with the columns "
             "that importances are of."
         )
-    return np.array([columns.place(name, f"importances of {width} features speak of") for name in names], np.int64)
+    needs = f"importances of {width} features speak of (pass rows as the model sees them, or sum by fs.Grouped)"
+    return np.array([columns.place(name, needs) for name in names], np.int64)
 
 
 def _binned(values: Column, known: Column, position: int, bins: int, rows: Ints) -> tuple[Ints, list[Condition]]:
