@@ -15,7 +15,6 @@ from faithscope.inputs.checks import check_share
 from faithscope.rounding import down
 from faithscope.runtime.files import to_path, write_atomically
 from faithscope.runtime.printing import json_alone, print_json
-from faithscope.visible import visible
 
 State = Annotated[Path, Option(help="The file that keeps the counts.")]
 
@@ -66,7 +65,7 @@ def add(
             added = None
     if added is None:
         added = Monitor(state, reference=reference).add_log(opened, **rows)
-    print_json(json.dumps(added.to_dict())) if as_json else typer.echo("\n".join(map(visible, added.lines())))
+    print_json(json.dumps(added.to_dict())) if as_json else typer.echo(added)
 
 
 def report(

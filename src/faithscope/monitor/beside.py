@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.inputs.array_types import Ints
-from faithscope.monitor.sequential import PARTS, Alarm, Draws, changes, lower_limit, mean_share, upper_limit
+from faithscope.monitor.sequential import PARTS, Alarm, Draws, changes, mean_share
 from faithscope.monitor.store import WHOLE, fetched, registered
 from faithscope.rounding import down, up
 
@@ -132,10 +132,9 @@ class SharesBeside:
         """The limits of all rows or a group, which has this share of the error."""
         draws, rows = self.of(code)
         error, later = (1 - confidence) / 2 * share, draws.days >= self._end
-        before, since = draws.least[~later].sum(axis=0), draws.least[later].sum(axis=0)
-        (now, then) = ((float(lower_limit(each, error)), float(upper_limit(each, error))) for each in (since, before))
-        counted = int(rows[later].sum()), int(since.sum()), int(before.sum())
-        return Beside(mean_share(since), *now, mean_share(before), *then, confidence, *counted)
+        parts = since, before = draws.take(later), draws.take(~later)
+        told = [part for each in parts for part in (mean_share(each.least.sum(axis=0)), *each.ends(error))]
+        return Beside(*told, confidence, int(rows[later].sum()), int(since.least.sum()), int(before.least.sum()))
 
     def alarms(self, code: int, error: float) -> tuple[Alarm, ...]:
         """A drop of all rows or of a group."""

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from faithscope.inputs.array_types import Array, Bools, Ints
-from faithscope.monitor.canonical import Words, mixed
+from faithscope.inputs.seeds import mixed
+from faithscope.monitor.canonical import Words
 
 OPENER_SHARE = 0.25
 SPARE_CLOSERS = 4  # of an explanation wait at most; others are dropped, whatever their labels

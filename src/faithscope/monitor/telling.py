@@ -175,13 +175,11 @@ def prometheus(look: Look) -> str:
         "last_day": {None: int(days.max()) * 86_400 if len(days) else None},
     }
     lines: list[str] = []
+    # Quotes and backslashes are escaped; names have no control characters.
+    labels = {group: f"{{group={json.dumps(name, ensure_ascii=False)}}}" for group, name in look.names.items()}
+    labels[None] = ""
     for name, each in values.items():
         full = f"faithscope_monitor_{name}"
         lines += [f"# TYPE {full} gauge"]
-        lines += [f"{full}{_label(look, group)} {value:.17g}" for group, value in each.items() if value is not None]
+        lines += [f"{full}{labels[group]} {value:.17g}" for group, value in each.items() if value is not None]
     return "\n".join(lines) + "\n"
-
-
-def _label(look: Look, group: Any) -> str:
-    """The group as a label, whose text has quotes and backslashes escaped; names have no control characters."""
-    return "" if group is None else f"{{group={json.dumps(look.names[group], ensure_ascii=False)}}}"
