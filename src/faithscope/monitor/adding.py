@@ -333,9 +333,8 @@ def _one_row_each(connection: Any, batch: Batch, seed: int) -> dict[str, Array]:
         new = fetched(connection, "SELECT place FROM coming ANTI JOIN cells USING (cluster)")["place"]
     rows = np.repeat(new, batch.cells["given"][new])
     rows = rows[np.lexsort((batch.row_words("high")[rows], days[rows], words[rows]))]
-    _, first, number = np.unique(words[rows], return_index=True, return_inverse=True)
-    rows = rows[days[rows] == days[rows[first]][number]]
-    word, first, many = np.unique(words[rows], return_index=True, return_counts=True)
+    word, first, number = np.unique(words[rows], return_index=True, return_inverse=True)
+    many = np.bincount(number[days[rows] == days[rows[first]][number]], minlength=len(word))
     chance = (mixed(word ^ mixed(np.array([seed % 2**64], np.uint64))) >> np.uint64(11)) * 2.0**-53
     chosen = rows[first + (chance * many).astype(np.int64)]
     cells = {name: column[chosen] for name, column in batch.cells.items()}
@@ -382,11 +381,11 @@ def replayed(stores: tuple[Store, Store]) -> Store:
     merged, filed = Store(None, settings), list[tuple[Any, ...]]()
     with merged.transaction(write=True) as target:
         for turn, store in enumerate(stores):
+            columns = f"first_day, {turn}, number, id, rows, first_day, last_day, content"
             with store.transaction() as source:
-                lines = source.execute("SELECT first_day, number, id, rows, last_day, content FROM batches").fetchall()
-            filed += [(first, turn, number, name, (n, first, *about)) for first, number, name, n, *about in lines]
+                filed += source.execute(f"SELECT {columns} FROM batches").fetchall()
         contents: dict[str, str] = {}
-        for _, turn, number, name, about in sorted(filed):
+        for _, turn, number, name, *about in sorted(filed):
             if contents.get(name, about[-1]) != about[-1]:
                 raise Incompatible(
                     f"Both monitors have a batch {name!r}, of different rows: give batches different names."
@@ -394,7 +393,7 @@ def replayed(stores: tuple[Store, Store]) -> Store:
             if name not in contents:
                 with stores[turn].transaction() as source:
                     batch = _held(source, target, number)
-                _insert(target, name, about, batch, settings)
+                _insert(target, name, tuple(about), batch, settings)
             contents[name] = about[-1]
     return merged
 

@@ -6,7 +6,7 @@ share of closers with its explanation that have its label. Given the closers, th
 are independent, and if nothing changes they have one mean (`docs/proofs.md`). Nobody waits, and closers serve all rows.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -138,5 +138,4 @@ class SharesBeside:
 
     def alarms(self, code: int, error: float) -> tuple[Alarm, ...]:
         """A drop of all rows or of a group."""
-        told = changes(self.of(code)[0], self._end - self._begun, error, self._begun, ["drop"])
-        return tuple(replace(alarm, direction="drop beside the reference") for alarm in told)
+        return changes(self.of(code)[0], self._end - self._begun, error, self._begun, ["drop beside the reference"])

@@ -60,9 +60,9 @@ def to_days(when: Any, rows: int) -> Ints:
     return days
 
 
-def is_moment(text: str) -> bool:
-    """Whether a text is a moment, and not the name of a column."""
-    return _moment(text) is not None
+def column_named(when: Any) -> str | None:
+    """The name of a column, if that is what `when` is, and no moment."""
+    return when if isinstance(when, str) and _moment(when) is None else None
 
 
 def _moment(when: Any) -> Moment | None:

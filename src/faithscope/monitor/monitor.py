@@ -1,7 +1,7 @@
 """Monitor: counts that add up over time, with limits that may be looked at as often as one likes."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import MAXYEAR
 from typing import TYPE_CHECKING, Any, Unpack
@@ -78,14 +78,18 @@ class Monitor(Shareable):
         *,
         at_least: float | None = None,
         confidence: float = 0.95,
-        by: str | Sequence[str] | None = None,
+        by: str | None = None,
         seed: int = 0,
         reference: int | None = None,
     ) -> None:
         self.at_least = None if at_least is None else check_share(at_least, "at_least")
         check_confidence(confidence)
         self.confidence = confidence
-        said: dict[str, Any] = {"by": _group_names(by), "seed": check_whole(seed, "seed", 0)}
+        if by is not None and not (isinstance(by, str) and by):
+            raise WrongType(
+                f"by names the column that gives groups, such as 'region'; got {by!r}: join several into one."
+            )
+        said: dict[str, Any] = {"by": [] if by is None else [by], "seed": check_whole(seed, "seed", 0)}
         if reference is not None:
             said["reference"] = check_whole(reference, "reference, a number of days,", 1, MAXYEAR * 366)
         self._use(Store(store, said))
@@ -324,14 +328,6 @@ class Monitor(Shareable):
             return "\n".join(told_lines(look))
 
     __repr__ = __str__
-
-
-def _group_names(by: Any) -> list[str]:
-    """The name of what gives groups, in a list; an empty one without groups."""
-    names = [] if by is None else [by] if isinstance(by, str) else by
-    if not isinstance(names, list | tuple) or len(names) > 1 or not all(isinstance(n, str) and n for n in names):
-        raise WrongType(f"by names the column that gives groups, such as 'region'; got {by!r}: join several into one.")
-    return list(names)
 
 
 def _batch_name(batch: Any) -> str | None:

@@ -212,7 +212,7 @@ def changes(
     limits = before.ends(error)
     alarms = list[Alarm]()
     for direction in directions:
-        reference = before.least if direction == "drop" else before.most[:, ::-1]
+        reference = before.most[:, ::-1] if direction == "rise" else before.least
         known = log_evidence(reference.sum(axis=0), _MEANS[1:])
         alarms += _alarm(direction, after, end, error, _MEANS[:-1], known, limits)
     return tuple(alarms)
@@ -244,7 +244,7 @@ def _alarm(
     limits, promised
         What the alarm says of the reference.
     """
-    days, counted = draws.days - start, draws.most if direction == "drop" else draws.least[:, ::-1]
+    days, counted = draws.days - start, draws.least[:, ::-1] if direction == "rise" else draws.most
     first, last = watched(days)
     errors = error * shares(days[first])
     sums = np.concatenate([np.zeros((1, counted.shape[1])), np.cumsum(counted, axis=0)])[:, ::-1]

@@ -15,7 +15,7 @@ from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array
 from faithscope.runtime.files import to_file
 from faithscope.runtime.threads import anew_in_children
-from faithscope.tables.sources.connections import private
+from faithscope.tables.sources.connections import private, without_bar
 
 FORMAT = "faithscope monitor"
 VERSION = 5
@@ -142,10 +142,7 @@ def connected(path: Path | None, *, write: bool = True) -> Any:
     connection = duckdb.connect(path or ":memory:", read_only=not write, config={**private(), **options})
     # A view or a macro in a state that somebody made up may name any other file.
     connection.execute("SET enable_external_access = false")
-    # A slow query would print a bar. In a notebook without ipywidgets it is off, and setting it is an error.
-    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
-        connection.execute("SET enable_progress_bar = false")
-    return connection
+    return without_bar(connection)
 
 
 def fetched(connection: Any, query: str) -> dict[str, Array]:

@@ -73,11 +73,6 @@ def _alarms(look: Look) -> list[str]:
 
 def told_dict(look: Look) -> dict[str, Any]:
     """All numbers, ready for JSON."""
-    days = []
-    for line in look.days():
-        group = line.pop("group")
-        told = {} if group is None else {"in": group}
-        days.append({name: for_json(value) for name, value in (told | line).items() if value is not None})
     beside = [{"group": for_json(name), **told.to_dict()} for name, told in look.beside.items()]
     return {
         "limits": look.limits[None].to_dict(),
@@ -85,7 +80,10 @@ def told_dict(look: Look) -> dict[str, Any]:
         "groups": [{"group": for_json(name), **look.limits[name].to_dict()} for name in look.groups],
         "alarms": [for_json({"group": name, **vars(alarm)}) for name, told in look.alarms.items() for alarm in told],
         **({"beside": beside} if beside else {}),
-        "days": days,
+        "days": [
+            {"in" if name == "group" else name: for_json(value) for name, value in line.items() if value is not None}
+            for line in look.days()
+        ],
         "notes": list(look.notes),
     }
 
@@ -151,12 +149,13 @@ def _chart(look: Look, name: Any, height: int) -> Chart:
     ]
     spec = over_time(points, alarms, look.at_least, reference_end(look), height)
     known = "; ".join(dict.fromkeys(f"{alarm.direction} known on {alarm.day}" for alarm in told)) or "no alarm"
-    spoken = f"{visible(look.names[name])}: no days yet."
+    about = ": no days yet."
     if points:
-        spoken = (
-            f"{visible(look.names[name])} from {days[0]} to {days[-1]}: consistency between {down(low[-1])} and "
-            f"{up(high[-1])} as of the last day; {known}."
+        about = (
+            f" from {days[0]} to {days[-1]}: consistency between {down(low[-1])} and {up(high[-1])} as of the last day"
+            f"; {known}."
         )
+    spoken = visible(look.names[name]) + about
     return Chart(spec, spoken, spoken if name is None else "")
 
 
