@@ -288,13 +288,13 @@ def origin(connection: Any) -> int | None:
 
 def _settle_kind(connection: Any, settings: Mapping[str, Any], told: Mapping[str, Any], where: str) -> None:
     """Keep what explanations and clusters are with the first rows, and refuse others."""
-    settle(connection, {name: value for name, value in told.items() if value is not None and name not in settings})
-    for name, advice in _ADVICE.items():
-        held, given = settings.get(name), told[name]
-        if held is not None and given is not None and held != given:
+    said = {name: value for name, value in told.items() if value is not None}
+    settle(connection, {name: value for name, value in said.items() if name not in settings})
+    for name, value in said.items():
+        if name in _ADVICE and settings.get(name, value) != value:
             raise BadInput(
-                f"{where!r} was begun with {name} {held}, and these rows have {name} {given}: {advice}, or begin "
-                "another state."
+                f"{where!r} was begun with {name} {settings[name]}, and these rows have {name} {value}: "
+                f"{_ADVICE[name]}, or begin another state."
             )
 
 

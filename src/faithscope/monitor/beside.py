@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from faithscope.inputs.array_types import Ints
-from faithscope.monitor.sequential import PARTS, Alarm, Draws, changes, mean_share
+from faithscope.monitor.sequential import PARTS, Alarm, Draws, between, changes, mean_share
 from faithscope.monitor.store import WHOLE, fetched, registered
-from faithscope.rounding import down, up
 
 _OPENERS = 0.75  # the chance to open of a row of the reference: a few closers of each explanation suffice
 _REFERENCE = """
@@ -86,10 +85,10 @@ class Beside:
         own = (
             "none of its own rows can be checked"
             if self.before is None
-            else f"{self.before:.3f} of its own rows do, between {down(self.before_low)} and {up(self.before_high)}"
+            else f"{self.before:.3f} of its own rows do, {between(self.before_low, self.before_high)}"
         )
         return (
-            f"{self.value:.3f} of rows since the reference agree with it, between {down(self.low)} and {up(self.high)}"
+            f"{self.value:.3f} of rows since the reference agree with it, {between(self.low, self.high)}"
             f"; {own}; {self.checked:,} of {self.n:,} rows can be checked"
         )
 

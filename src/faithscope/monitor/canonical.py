@@ -55,7 +55,15 @@ def explanation_digests(explanations: Explanations) -> Digests:
     True
     """
     if isinstance(explanations, Importances):
-        return _number_digests(explanations.values)
+        # By the bits of float64, all rows at once; -0.0 is 0.0, and there is one NaN. Importances hold no integers that
+        # float64 cannot tell apart. Two chains of words begin differently, so rows that differ have different digests
+        # but for a chance of about 2**-128.
+        rows: Array = explanations.values.astype(np.float64) + 0.0
+        rows[np.isnan(rows)] = np.nan
+        chains = [np.full(len(rows), start, np.uint64) for start in _STARTS]
+        for word in np.ascontiguousarray(rows.T).view(np.uint64):
+            chains = [mixed(chain ^ word) for chain in chains]
+        return Digests(*chains)
     if isinstance(explanations, Shared):
         distinct: Iterable[Any] = explanations.distinct
         if isinstance(explanations, Rules):
@@ -130,18 +138,3 @@ def _number(value: Any) -> str:
     except (ValueError, OverflowError):  # NaN, infinite
         return f"n{value};"
     return f"n{top}/{bottom};"
-
-
-def _number_digests(values: Array) -> Digests:
-    """Of rows of numbers, by the bits of float64, all rows at once; -0.0 is 0.0, and there is one NaN.
-
-    Importances hold no integers that float64 cannot tell apart. Two chains of words that begin differently: rows that
-    differ have different digests but for a chance of about 2**-128.
-    """
-    rows: Array = values.astype(np.float64) + 0.0
-    rows[np.isnan(rows)] = np.nan
-    words = np.ascontiguousarray(rows.T).view(np.uint64)
-    chains = [np.full(len(rows), start, np.uint64) for start in _STARTS]
-    for word in words:
-        chains = [mixed(chain ^ word) for chain in chains]
-    return Digests(*chains)

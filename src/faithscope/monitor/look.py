@@ -17,9 +17,8 @@ from faithscope.monitor.adding import origin
 from faithscope.monitor.beside import Beside, SharesBeside
 from faithscope.monitor.canonical import canonical
 from faithscope.monitor.moments import to_date
-from faithscope.monitor.sequential import Alarm, Draws, below_level, changes
+from faithscope.monitor.sequential import Alarm, Draws, below_level, between, changes
 from faithscope.monitor.store import WHOLE, fetched, settings_of
-from faithscope.rounding import down, up
 from faithscope.sinks.card import for_json
 
 _PAIRS = """
@@ -138,7 +137,7 @@ class Limits:
     def __str__(self) -> str:
         level = "" if self.at_least is None else f"; at least {self.at_least:g}: {self.verdict}"
         return (
-            f"consistency between {down(self.low)} and {up(self.high)} at all looks together ({self.confidence:.0%} "
+            f"consistency {between(self.low, self.high)} at all looks together ({self.confidence:.0%} "
             f"confidence); n={self.n:,}{', one row per cluster' * self.clustered}, {self.pairs:,} pairs, "
             f"{self.waiting:,} wait for a partner{level}"
         )

@@ -173,11 +173,12 @@ class Alarm:
 
     def __str__(self) -> str:
         least, most = self.reference
-        was = f"at least {least:.3f} was promised" if self.promised else f"the reference {_between(least, most)}"
-        return f"{self.direction} since {self.since}, known on {self.day}: {_between(self.low, self.high)}, {was}"
+        was = f"at least {least:.3f} was promised" if self.promised else f"the reference {between(least, most)}"
+        return f"{self.direction} since {self.since}, known on {self.day}: {between(self.low, self.high)}, {was}"
 
 
-def _between(low: float, high: float) -> str:
+def between(low: float, high: float) -> str:
+    """Limits in words, rounded outward."""
     return f"between {down(low)} and {up(high)}"
 
 

@@ -12,7 +12,7 @@ from faithscope.explanations.base import several
 from faithscope.measures.telling import number
 from faithscope.monitor.look import Look
 from faithscope.monitor.moments import to_date
-from faithscope.monitor.sequential import mean_share
+from faithscope.monitor.sequential import between, mean_share
 from faithscope.report.document import Block, Chart, Document, Facts, Group, Key, Section, aside
 from faithscope.report.offline_page import page_of
 from faithscope.rounding import down, up
@@ -53,7 +53,7 @@ def _sentences(look: Look) -> list[str]:
     if once is None:
         return ["no rows were added yet"]
     single = (
-        f"as if this were the only look: {number(once.verified)}, between {down(once.low)} and {up(once.high)}; "
+        f"as if this were the only look: {number(once.verified)}, {between(once.low, once.high)}; "
         f"{once.unverifiable:.1%} of rows unverifiable, {several(once.distinct, 'explanation', 'explanations')}"
     )
     groups = ["limits of groups hold for all groups together:"] * bool(look.groups)
@@ -151,10 +151,7 @@ def _chart(look: Look, name: Any, height: int) -> Chart:
     known = "; ".join(dict.fromkeys(f"{alarm.direction} known on {alarm.day}" for alarm in told)) or "no alarm"
     about = ": no days yet."
     if points:
-        about = (
-            f" from {days[0]} to {days[-1]}: consistency between {down(low[-1])} and {up(high[-1])} as of the last day"
-            f"; {known}."
-        )
+        about = f" from {days[0]} to {days[-1]}: consistency {between(low[-1], high[-1])} as of the last day; {known}."
     spoken = visible(look.names[name]) + about
     return Chart(spec, spoken, spoken if name is None else "")
 
