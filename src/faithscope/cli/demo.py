@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from faithscope.cli.options import CacheFolder, Json, ReportFile, SummaryFile
-from faithscope.cli.outcome import Outcome, check_summary, tell
+from faithscope.cli.outcome import Outcome, append_summary, tell
 
 if TYPE_CHECKING:
     from faithscope.evaluation.compare import Comparison
@@ -33,7 +33,7 @@ def demo(
     """
     from faithscope.datasets import adult_sample
 
-    check_summary(summary)
+    append_summary(summary)
     if not find_spec("shap"):
         typer.echo(
             "Reason codes from SHAP are left out, since the shap package is not installed: "

@@ -47,8 +47,8 @@ class Asker:
             return self
         for thing, function in [(model, Model(model).find()), *((e, function_of(e, "explain")) for e in explainers)]:
             if function is not None and not isinstance(thing, Explanations):
-                name = str(getattr(thing, "__name__", type(thing).__name__))
-                self.questions[id(thing)] = self.cache.question(thing, name)
+                name = getattr(thing, "__name__", type(thing).__name__)
+                self.questions[id(thing)] = self.cache.question(f"of {name}", thing)
         return self
 
     def predictions(self, model: Any, X: Any, output: Output) -> Array:

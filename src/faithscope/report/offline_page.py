@@ -52,18 +52,13 @@ def page_of(document: Document) -> str:
         kind=lambda block: type(block).__name__,
         place=place,
         linked=partial(_linked, document.glossary),
-        means=partial(_meaning, document.glossary),
+        means=lambda heading: document.glossary.get(_MEANS.get(heading, heading), ""),
         draw=draw,
         visible=visible,
         shown=_SHOWN,
         most=_MOST,
     )
     return page.lstrip()
-
-
-def _meaning(glossary: Mapping[str, str], heading: str) -> str:
-    """What the heading of a column means; empty if the glossary does not have it."""
-    return glossary.get(_MEANS.get(heading, heading), "")
 
 
 def _linked(glossary: Mapping[str, str], text: str) -> Any:
