@@ -1,15 +1,12 @@
 """A document as Markdown, with its charts as pictures; and outcomes as JSON."""
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.report.document import Block, Chart, Document, Group, Section
 from faithscope.runtime.files import write_atomically
 from faithscope.sinks.card import Table
-from faithscope_reproduction.running import Part
 
 
 def to_markdown(document: Document, pictures: str = "") -> str:
@@ -48,8 +45,3 @@ def draw(document: Document, folder: Path) -> None:
     for chart in document.charts():
         picture = vl_convert.vegalite_to_svg(chart.spec | {"width": 420, "config": config})
         write_atomically(folder / f"{chart.anchor}.svg", picture.encode())
-
-
-def to_json(parts: Sequence[Part]) -> str:
-    """All outcomes by the names of their parts: ``records``, ``figures``, ``claims``, ``notes``, ``steps``."""
-    return json.dumps({part.name: asdict(part.outcome) for part in parts}, indent=1, allow_nan=False)

@@ -127,8 +127,7 @@ def read_rows(path: Path) -> Any:
     import pandas as pd
 
     path = to_path(path)
-    readers = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
-    read = readers.get(path.suffix.lower())
+    read = {".parquet": pd.read_parquet, ".csv": pd.read_csv}.get(path.suffix.lower())
     if read is None:
         raise BadInput(f"{str(path)!r} is neither .parquet nor .csv: convert it first.")
     if not path.exists():

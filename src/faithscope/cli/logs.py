@@ -1,6 +1,5 @@
 """faithscope audit and plan, and the log that a command reads: files, or a table of a database, and its columns."""
 
-import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,5 +171,5 @@ def plan(
     opened, discretizer = log.open()
     measured = consistency(opened, discretizer=discretizer, agreement=agreement)
     rows = plan_rows(measured, unverifiable=unverifiable, confidence=confidence)
-    print_json(json.dumps(rows.to_dict())) if as_json else typer.echo(str(rows))
+    print_json(rows.to_dict()) if as_json else typer.echo(str(rows))
     append_summary(summary, rows._card())

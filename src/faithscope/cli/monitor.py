@@ -1,6 +1,5 @@
 """faithscope monitor: counts that add up day by day, and alarms that may be looked at as often as one likes."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -65,7 +64,7 @@ def add(
             added = None
     if added is None:
         added = Monitor(state, reference=reference).add_log(opened, **rows)
-    print_json(json.dumps(added.to_dict())) if as_json else typer.echo(added)
+    print_json(added.to_dict()) if as_json else typer.echo(added)
 
 
 def report(
@@ -106,7 +105,7 @@ def report(
             write_page(html, page(look))
             say_where(html)
         if as_json:
-            print_json(json.dumps(told_dict(look), allow_nan=False))
+            print_json(told_dict(look))
         elif metrics:
             typer.echo(prometheus(look), nl=False)
         else:

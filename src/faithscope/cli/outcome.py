@@ -1,6 +1,5 @@
 """How a command ends: its result is printed, written as a report and a summary, and judged."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -129,8 +128,7 @@ def tell(result: Any, title: str, outcome: Outcome, slices: Mapping[str, Slices]
         verdicts = {each.name: asdict(each.verdict) | {"doubts": list(each.doubts)} for each in told}
         missing = {each.name: [*map(asdict, each.missing)] for each in told if each.missing}
         written = {} if slices is None else {"slices": {name: each.to_dict() for name, each in slices.items()}}
-        known = {**result.to_dict(), "verdicts": verdicts, "missing": missing, **written}
-        print_json(json.dumps(known, allow_nan=False))
+        print_json({**result.to_dict(), "verdicts": verdicts, "missing": missing, **written})
     else:
         show(summary)
     if outcome.report is not None:

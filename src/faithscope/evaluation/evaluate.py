@@ -158,7 +158,7 @@ def local(
     local consistency 1.000, 95% interval [0.02, 1.00];
       1 of 1 rows with this explanation agree (4 rows seen)
     """
-    if Model(model).find() is None or function_of(explainer, "explain") is None:
+    if Model(model).find() is None or function_of(explainer) is None:
         raise WrongType(
             "local needs a model and an explainer that can be called on x, not ready predictions or explanations: "
             "pass (x, model, explainer, X)."
