@@ -85,7 +85,7 @@ def described(explanations: Explanations) -> dict[str, Any]:
     Examples
     --------
     >>> described(Importances([[0.5, 0.1]], names=["phi_age", "phi_sex"]))
-    {'kind': 'importances of 2 features', 'features': ['age', 'sex']}
+    {'kind': 'importances over 2 features', 'features': ['age', 'sex']}
     """
     names = None
     if isinstance(explanations, Importances) and explanations.shape is None:
