@@ -409,5 +409,5 @@ def _held(source: Any, target: Any, number: int) -> Batch:
     for what, column in _NAMED:
         names[what] = fetched(source, _HELD.format(what=what, column=column, number=number))
         cells[column] = np.searchsorted(names[what].pop("code"), cells[column])
-    column, word = fetched(source, f"SELECT name, word FROM ids WHERE batch = {number}").values()
-    return Batch(cells, names, {}, {each: word[column == each] for each in np.unique(column)}, ())
+    named, word = fetched(source, f"SELECT name, word FROM ids WHERE batch = {number}").values()
+    return Batch(cells, names, {}, {each: word[named == each] for each in np.unique(named)}, ())

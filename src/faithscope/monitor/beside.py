@@ -131,9 +131,10 @@ class SharesBeside:
         """The limits of all rows or a group, which has this share of the error."""
         draws, rows = self.of(code)
         error, later = (1 - confidence) / 2 * share, draws.days >= self._end
-        parts = since, before = draws.take(later), draws.take(~later)
-        told = [part for each in parts for part in (mean_share(each.least.sum(axis=0)), *each.ends(error))]
-        return Beside(*told, confidence, int(rows[later].sum()), int(since.least.sum()), int(before.least.sum()))
+        since, before = draws.take(later), draws.take(~later)
+        now, then = since.least.sum(axis=0), before.least.sum(axis=0)
+        limits = (mean_share(now), *since.ends(error), mean_share(then), *before.ends(error))
+        return Beside(*limits, confidence, int(rows[later].sum()), int(now.sum()), int(then.sum()))
 
     def alarms(self, code: int, error: float) -> tuple[Alarm, ...]:
         """A drop of all rows or of a group."""

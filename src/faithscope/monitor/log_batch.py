@@ -98,8 +98,8 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
     held = {name: to_objects([None if each != each else each for each in values]) for name, values in listed.items()}
     # With nulls="key" a missing group is a group, but nobody knows when a row happened, or whose it is.
     must = ("day", CLUSTER, *(used if options.nulls == "error" else ()))
-    lines = zip(given.tolist(), *(held[name] for name in must if name in held), strict=True)
-    if missing := sum(many for many, *values in lines if None in values):
+    counted = zip(given.tolist(), *(held[name] for name in must if name in held), strict=True)
+    if missing := sum(many for many, *values in counted if None in values):
         raise BadInput(
             f"Values of {' or '.join(map(repr, filter(None, (*groups, column, *log.clusters))))} are missing in "
             f'{missing:,} rows: say nulls="drop" to leave such rows out, on the command line --nulls drop.'

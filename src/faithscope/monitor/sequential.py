@@ -213,8 +213,8 @@ def changes(
     limits = before.ends(error)
     alarms = list[Alarm]()
     for direction in directions:
-        reference = before.most[:, ::-1] if direction == "rise" else before.least
-        known = log_evidence(reference.sum(axis=0), _MEANS[1:])
+        held = before.most[:, ::-1] if direction == "rise" else before.least
+        known = log_evidence(held.sum(axis=0), _MEANS[1:])
         alarms += _alarm(direction, after, end, error, _MEANS[:-1], known, limits)
     return tuple(alarms)
 
@@ -261,7 +261,8 @@ def _alarm(
         if proven.max() >= 0:
             window = here[proven.argmax()]
             ends = draws.take(slice(first[window], None)).ends(errors[window])
-            yield Alarm(direction, *draws.days[[end, first[window]]].tolist(), *ends, limits, promised)
+            day, since = draws.days[[end, first[window]]].tolist()
+            yield Alarm(direction, day, since, *ends, limits, promised)
             return
 
 
