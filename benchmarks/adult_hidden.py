@@ -24,7 +24,7 @@ from faithscope.explainers import (
     Shap,
     TreePath,
 )
-from ratios import options, tell
+from ratios import markdown, options, tell
 
 TRAINING_ROWS = 32_561  # UCI's own boundary
 RUNS = 5
@@ -100,12 +100,7 @@ def table(rows):
     model.fit(train, y[:TRAINING_ROWS])
     seen = X[TRAINING_ROWS:].sample(rows, random_state=0)
     yield f"Adult, {rows:,} rows, {RUNS} runs\n"
-    for place, (name, (changed, factory)) in enumerate(factories(model, train).items()):
-        cells = line(name, changed, factory, model, seen)
-        if place == 0:
-            yield f"| {' | '.join(cells)} |"
-            yield f"| {' | '.join(['---'] * len(cells))} |"
-        yield f"| {' | '.join(map(str, cells.values()))} |"
+    yield from markdown(line(name, *made, model, seen) for name, made in factories(model, train).items())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ gets another prediction: a lower limit of how many rules do not hold for all poi
 """
 
 import json
-import math
 import os
 from pathlib import Path
 
@@ -32,6 +31,7 @@ import faithscope as fs
 from explained import anchor_exp
 from faithscope.charts.theme import LIGHT
 from faithscope.explainers.ranges import edges_of
+from faithscope.rounding import down, up
 from faithscope_reproduction.data import NAMES, split
 from ratios import describe_machine, is_missing, marked, options, save_panels
 
@@ -201,7 +201,7 @@ def measured(model, train, X, categorical=(), draws=100):
 def shown(cell):
     """A share, and its interval, whose ends are rounded outward."""
     share = "–" if cell["verified"] is None else digits(cell["verified"], 3)
-    low, high = math.floor(100 * cell["low"] + 1e-9) / 100, math.ceil(100 * cell["high"] - 1e-9) / 100
+    low, high = float(down(cell["low"], 2)), float(up(cell["high"], 2))
     return f"{share:4} {digits(low, 2)}–{digits(high, 2)}"
 
 

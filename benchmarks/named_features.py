@@ -15,8 +15,8 @@ import altair as alt
 import numpy as np
 
 import faithscope as fs
-from ratios import RESULTS, describe_machine, marked, options, save_panels, tell
-from wrong_reasons import coded, explained, table_of
+from ratios import RESULTS, coded, describe_machine, markdown, marked, options, save_panels, tell
+from wrong_reasons import explained, table_of
 
 NAMES = ("adult", "heart", "covtype", "chess", "avila", "bank", "wine", "breast cancer")
 TRAINED, MEASURED = 8_000, 2_000
@@ -55,14 +55,6 @@ def line(name):
     }
 
 
-def markdown(lines):
-    """The lines of a table; shares with three decimals."""
-    yield f"| {' | '.join(lines[0])} |"
-    yield "|---" * len(lines[0]) + "|"
-    for told in lines:
-        yield f"| {' | '.join(f'{cell:.3f}' if isinstance(cell, float) else str(cell) for cell in told.values())} |"
-
-
 def draw(kept, path):
     """A dot per table and way of naming features, from lines that were kept."""
     heads, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in kept if line.startswith("| "))
@@ -81,6 +73,5 @@ if __name__ == "__main__":
     if chosen.plot:
         draw((RESULTS / KEPT).read_text().splitlines(), chosen.plot)
     else:
-        lines = [line(name) for name in chosen.only or NAMES]
         machine = describe_machine(("faithscope", "scikit-learn", "shap"))
-        tell([machine, "", *markdown(lines)], None if chosen.only else KEPT)
+        tell([machine, "", *markdown(map(line, chosen.only or NAMES))], None if chosen.only else KEPT)

@@ -141,15 +141,24 @@ def peak_bytes():
     return 1024 * int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 
 
-def numbers(table):
-    """Rows as numbers: categories by their codes, what is missing by the middle of its column."""
-    columns = []
-    for name in table.columns:
-        column = table[name]
-        codes = column if column.dtype.kind in "biuf" else column.astype("category").cat.codes
-        values = codes.to_numpy(np.float64)
-        columns.append(np.where(np.isnan(values), np.nanmedian(values), values))
-    return np.column_stack(columns)
+def coded(X):
+    """Rows as numbers: categories by their codes."""
+    return X.apply(lambda column: column if column.dtype.kind in "iufb" else column.astype("category").cat.codes)
+
+
+def numbers(X):
+    """Rows as an array of numbers, what is missing by the middle of its column."""
+    known = coded(X).astype(float)
+    return known.fillna(known.median()).to_numpy()
+
+
+def markdown(lines):
+    """The lines of a table, each a mapping from heads to cells; shares with three decimals."""
+    for place, told in enumerate(lines):
+        if not place:
+            yield f"| {' | '.join(told)} |"
+            yield "|---" * len(told) + "|"
+        yield f"| {' | '.join(f'{cell:.3f}' if isinstance(cell, float) else str(cell) for cell in told.values())} |"
 
 
 def describe_machine(libraries):

@@ -35,7 +35,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import faithscope as fs
 from faithscope.datasets import load
 from faithscope.measures.telling import bar
-from ratios import describe_machine, options, tell
+from ratios import coded, describe_machine, options, tell
 
 PAPER = ("heart", "bank", "adult", "avila", "chess", "covtype", "rt_polarity")
 OTHERS = {"wine": bundled.load_wine, "breast cancer": bundled.load_breast_cancer, "digits": bundled.load_digits}
@@ -54,11 +54,6 @@ def table_of(name):
         words = CountVectorizer(binary=True, max_features=WORDS)
         X = pd.DataFrame(words.fit_transform(X.iloc[:, 0]).toarray(), columns=words.get_feature_names_out())
     return X.reset_index(drop=True).rename(columns=str), np.asarray(y)
-
-
-def coded(X):
-    """Rows as numbers: categories by their codes."""
-    return X.apply(lambda column: column if column.dtype.kind in "iufb" else column.astype("category").cat.codes)
 
 
 def moved(X, many, rng):

@@ -1,6 +1,7 @@
 """faithscope reproduce: the paper's tables and figures, beside its printed numbers."""
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,7 +67,7 @@ def reproduce(
     words = ["--quick"] * quick + [f"--seed {seed}"] * bool(seed)
     told = document(parts, " ".join(["faithscope reproduce", *(tables or []), *words]))
     if as_json:
-        print_json(writers.to_json(parts))
+        print_json({part.name: asdict(part.outcome) for part in parts})
     else:
         Console().print(Rendered(writers.to_markdown(told)))
     if markdown is not None:

@@ -43,6 +43,13 @@ def told(parts, pictures=""):
     return writers.to_markdown(made, pictures), page_of(made)
 
 
+def test_every_chart_of_a_document_becomes_a_picture(tmp_path):
+    made = document.document([part(ONE, figures=(DRAWN,))], "faithscope reproduce x")
+    writers.draw(made, tmp_path)
+    named = set(re.findall(r"\(here/(.+?\.svg)\)", writers.to_markdown(made, "here")))
+    assert named == {path.name for path in tmp_path.iterdir()} != set()
+
+
 def test_outcomes_add_and_survive_json_and_a_record_takes_its_numbers_from_an_estimate():
     both = total([Outcome((ONE,), (DRAWN,), seconds=1.0), Outcome(claims=(HOLDS,), seconds=2.0, notes=("n",))])
     assert both == Outcome((ONE,), (DRAWN,), (HOLDS,), seconds=3.0, notes=("n",))

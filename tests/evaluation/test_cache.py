@@ -120,7 +120,7 @@ def test_what_is_changed_while_python_runs_is_another_question(name, tmp_path, m
     questions = []
     for change in changes(monkeypatch):
         change()
-        questions.append(Cache(tmp_path).question(asked, name))
+        questions.append(Cache(tmp_path).question(f"of {name}", asked))
     assert None not in questions
     assert len(set(questions)) == len(questions) == 2
 

@@ -118,7 +118,7 @@ def test_a_mistake_gets_a_clear_sentence_before_anything_is_asked():
             asked,
             {"discretizer": {"pth": fs.Sign(), "lime": None}},
         ),
-        (BadInput, r"Groups are missing at row 0 \(.*\) and \d+ more", asked, {"groups": NO_GROUPS}),
+        (BadInput, r"Groups are missing at row 0 \(.*\) and \d+ more", asked, {"by": NO_GROUPS}),
         (BadInput, "Two explainers are called alike", {1: never, "1": never}, {}),
     ):
         refused(error, words, fs.compare, TREE, explainers, ROWS, **options)

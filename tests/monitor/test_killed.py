@@ -15,7 +15,7 @@ from faithscope.monitor import store
 from refused import refused
 
 DAYS = 12
-POINTS = ["adding:_insert", "adding:numbered", "adding:_pair", "adding:pair", "adding:insert", "store:_checkpoint"]
+POINTS = ["adding:_insert", "adding:registered", "adding:_pair", "adding:pair", "adding:insert", "store:_checkpoint"]
 ADDING = """
 import importlib
 import os

@@ -1,15 +1,12 @@
-"""A document as Markdown, with its charts as pictures; and outcomes as JSON."""
+"""A document as Markdown, with its charts as pictures."""
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.report.document import Block, Chart, Document, Group, Section
 from faithscope.runtime.files import write_atomically
 from faithscope.sinks.card import Table
-from faithscope_reproduction.running import Part
 
 
 def to_markdown(document: Document, pictures: str = "") -> str:
@@ -45,11 +42,15 @@ def draw(document: Document, folder: Path) -> None:
 
     config = theme(LIGHT)
     config |= {"legend": config["legend"] | {"columnPadding": 24}, "padding": 12}
-    for chart in document.charts():
+    for chart in _charts([block for section in document.sections for block in getattr(section, "blocks", ())]):
         picture = vl_convert.vegalite_to_svg(chart.spec | {"width": 420, "config": config})
         write_atomically(folder / f"{chart.anchor}.svg", picture.encode())
 
 
-def to_json(parts: Sequence[Part]) -> str:
-    """All outcomes by the names of their parts: ``records``, ``figures``, ``claims``, ``notes``, ``steps``."""
-    return json.dumps({part.name: asdict(part.outcome) for part in parts}, indent=1, allow_nan=False)
+def _charts(blocks: Sequence[Block]) -> Iterator[Chart]:
+    """The charts among blocks, and within groups of them."""
+    for block in blocks:
+        if isinstance(block, Group):
+            yield from _charts(block.blocks)
+        elif isinstance(block, Chart):
+            yield block

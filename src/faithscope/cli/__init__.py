@@ -80,8 +80,10 @@ def _failed(error: Exception) -> int:
         return _usage(error)
     if os.environ.get(_WHOLE):
         traceback.print_exc()
-    words = [f"{_location(error).rstrip('.')}.", *_notes(error), f"Set {_WHOLE}=1 to see the whole traceback."]
-    return _mistake(" ".join(words))
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
+    failed = f"{place}: {' '.join(str(error).split())}".rstrip(".")
+    return _mistake(" ".join([f"{failed}.", *_notes(error), f"Set {_WHOLE}=1 to see the whole traceback."]))
 
 
 def _usage(error: Any) -> int:
@@ -102,10 +104,3 @@ def _mistake(message: str) -> int:
 def _notes(error: Exception) -> list[str]:
     """Notes on the error, which say what was going on when it came up."""
     return list(getattr(error, "__notes__", ()))
-
-
-def _location(error: Exception) -> str:
-    """What failed, and in which line of which file."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    words = " ".join(str(error).split())
-    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}: {words}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from faithscope.cli.options import CacheFolder, Json, ReportFile, SummaryFile
-from faithscope.cli.outcome import Outcome, check_summary, tell
+from faithscope.cli.outcome import Outcome, append_summary, tell
 
 if TYPE_CHECKING:
     from faithscope.evaluation.compare import Comparison
@@ -33,7 +33,7 @@ def demo(
     """
     from faithscope.datasets import adult_sample
 
-    check_summary(summary)
+    append_summary(summary)
     if not find_spec("shap"):
         typer.echo(
             "Reason codes from SHAP are left out, since the shap package is not installed: "
@@ -59,15 +59,15 @@ def demonstrate(model: Any, train: Any, others: Any, *, cache: Any = None) -> "C
     from faithscope.evaluation.compare import compare
 
     married = others["marital-status"].isin(["Married-civ-spouse", "Married-AF-spouse"])
-    shap = find_spec("shap") is not None
-    asked: dict[str, Any] = {CODES: explainers.Shap(model, train.iloc[:100])} if shap else {}
-    asked |= {
+    asked: dict[str, Any] = {
         "LIME": explainers.Lime(model, train, samples=1000),
         "surrogate tree": explainers.TreePath.surrogate(model, train, max_leaf_nodes=16),
         "at random": explainers.Random(8),  # says nothing, on purpose
     }
-    chosen: dict[str, Any] = {CODES: ReasonCodes(4, against=_FAVORABLE)} if shap else {}
-    chosen |= {"LIME": SignOfTop(5)}
+    chosen: dict[str, Any] = {"LIME": SignOfTop(5)}
+    if find_spec("shap"):
+        asked = {CODES: explainers.Shap(model, train.iloc[:100]), **asked}
+        chosen[CODES] = ReasonCodes(4, against=_FAVORABLE)
     groups = np.where(married, "married", "not married")
     return compare(model, asked, others, discretizer=chosen, by=groups, cache=cache)
 

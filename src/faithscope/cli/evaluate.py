@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 from typer import Option
@@ -57,16 +56,15 @@ def evaluate(
     for name in gate or ():
         if name not in explainers:
             raise UnknownName(f"--gate names {name!r}, no explainer of {system}. {hint(name, explainers)}")
-    rows, asked = read_rows(data), dict(vars(how))
+    rows, asked = read_rows(data), {**vars(how), "by": by}
     agreement = asked.pop("agreement")
-    for option in ("clusters", "weights"):
+    for option in ("clusters", "weights", "by"):
         asked[option] = None if asked[option] is None else column(rows, asked[option])
     comparison = compare(
         model,
         explainers,
-        without_columns(rows, drop or []),
+        rows.drop(columns=[name for name in drop or () if column(rows, name) is not None]),
         discretizer=to_choice(discretize),
-        by=None if by is None else column(rows, by),
         seed=seed,
         cache=cache,
         agreement=None if agreement is None else from_word(agreement),
@@ -92,7 +90,14 @@ def load_system(path: str) -> tuple[Any, dict[str, Any]]:
     module, _, attribute = path.partition(":")
     if not module or not attribute:
         raise BadInput(f"--system must be module:attribute, such as my_module:system; got {path!r}.")
-    value = getattr(_imported(module), attribute, None)
+    if (folder := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        value = getattr(import_module(module), attribute, None)
+    except ModuleNotFoundError as error:
+        if error.name and not (module == error.name or module.startswith(f"{error.name}.")):
+            raise MissingExtra(f"The module {module!r} needs {error.name!r}, which is not installed.") from None
+        raise BadInput(f"No module is called {module!r}: run this where it can be imported.") from None
     if value is None:
         raise BadInput(f"The module {module!r} has no {attribute!r}: name something that it defines.")
     if callable(value):
@@ -101,34 +106,17 @@ def load_system(path: str) -> tuple[Any, dict[str, Any]]:
         except TypeError:
             raise BadInput(f"{path} takes arguments: it must be {_SHAPES}.") from None
         value = value()
-    return to_system(value, path)
-
-
-def to_system(pair: Any, path: str) -> tuple[Any, dict[str, Any]]:
-    """A pair of a model and its explainers, by name; `path` names it in errors."""
-    if not isinstance(pair, tuple) or len(pair) != 2:
-        length = f" of {len(pair)}" if isinstance(pair, tuple) else ""
+    if not isinstance(value, tuple) or len(value) != 2:
+        length = f" of {len(value)}" if isinstance(value, tuple) else ""
         raise BadInput(
-            f"{path} must be {_SHAPES}, without rows, which --data names; got {type(pair).__name__}{length}."
+            f"{path} must be {_SHAPES}, without rows, which --data names; got {type(value).__name__}{length}."
         )
-    model, explainers = pair
+    model, explainers = value
     if not isinstance(explainers, Mapping):
         explainers = {called(explainers): explainers}
     if not explainers:
         raise BadInput(f"{path} has no explainer: give at least one.")
     return model, text_names(explainers)
-
-
-def _imported(module: str) -> ModuleType:
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name and not (module == error.name or module.startswith(f"{error.name}.")):
-            raise MissingExtra(f"The module {module!r} needs {error.name!r}, which is not installed.") from None
-        raise BadInput(f"No module is called {module!r}: run this where it can be imported.") from None
 
 
 _TEXTS = ("string", "large_string", "string_view", "binary", "large_binary")
@@ -139,8 +127,7 @@ def read_rows(path: Path) -> Any:
     import pandas as pd
 
     path = to_path(path)
-    readers = {".parquet": pd.read_parquet, ".csv": pd.read_csv}
-    read = readers.get(path.suffix.lower())
+    read = {".parquet": pd.read_parquet, ".csv": pd.read_csv}.get(path.suffix.lower())
     if read is None:
         raise BadInput(f"{str(path)!r} is neither .parquet nor .csv: convert it first.")
     if not path.exists():
@@ -148,11 +135,6 @@ def read_rows(path: Path) -> Any:
     with one_sentence(f"{str(path)!r} cannot be read ({{why}}): is it a complete {path.suffix} file?"):
         need(_bytes_of_rows(path), f"The rows of {str(path)!r}", "sample them, or audit a log of their predictions")
         return read(path)
-
-
-def without_columns(rows: Any, names: list[str]) -> Any:
-    """The rows without these columns, each of which they must have."""
-    return rows.drop(columns=[name for name in names if column(rows, name) is not None])
 
 
 def column(rows: Any, name: str) -> Any:

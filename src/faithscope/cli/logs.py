@@ -1,6 +1,5 @@
 """faithscope audit and plan, and the log that a command reads: files, or a table of a database, and its columns."""
 
-import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from faithscope.cli.options import AgreementWord, Confidence, Json, SummaryFile, grouped
-from faithscope.cli.outcome import Measured, Outcome, append_summary, check_summary, refuse, tell, with_options
+from faithscope.cli.outcome import Measured, Outcome, append_summary, refuse, tell, with_options
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import one_sentence
 from faithscope.inputs.hints import hint
@@ -142,7 +141,7 @@ def audit(
         every = "1d" if every is None and by_time is not None else every
         result = audit_log(opened, discretizer=discretizer, by=by or None, every=every, against=compared, **asked)
         found = {result.name: result.slices()} if outcome.cuts else None
-        tell(result, f"How faithful are the explanations in {result.name}?", outcome, found, at_least=outcome.at_least)
+        tell(result, f"How faithful are the explanations in {result.name}?", outcome, found)
     if result.windows is not None and not outcome.as_json:
         heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
         typer.echo(visible_lines(f"\n{heading}\n{with_options(result.windows)}"))
@@ -168,9 +167,9 @@ def plan(
     from faithscope.measures.consistency import consistency
     from faithscope.measures.planning import plan as plan_rows
 
-    check_summary(summary)
+    append_summary(summary)
     opened, discretizer = log.open()
     measured = consistency(opened, discretizer=discretizer, agreement=agreement)
     rows = plan_rows(measured, unverifiable=unverifiable, confidence=confidence)
-    print_json(json.dumps(rows.to_dict())) if as_json else typer.echo(str(rows))
+    print_json(rows.to_dict()) if as_json else typer.echo(str(rows))
     append_summary(summary, rows._card())

@@ -1,6 +1,5 @@
 """faithscope monitor: counts that add up day by day, and alarms that may be looked at as often as one likes."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,13 +8,12 @@ from typer import Option
 
 from faithscope.cli.logs import DeclaredLog
 from faithscope.cli.options import Confidence, Json, SummaryFile, grouped
-from faithscope.cli.outcome import append_summary, check_summary, say_where
+from faithscope.cli.outcome import append_summary, refuse, say_where
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_share
 from faithscope.rounding import down
-from faithscope.runtime.files import to_path, write_atomically
+from faithscope.runtime.files import to_path, write_page
 from faithscope.runtime.printing import json_alone, print_json
-from faithscope.visible import visible
 
 State = Annotated[Path, Option(help="The file that keeps the counts.")]
 
@@ -66,7 +64,7 @@ def add(
             added = None
     if added is None:
         added = Monitor(state, reference=reference).add_log(opened, **rows)
-    print_json(json.dumps(added.to_dict())) if as_json else typer.echo("\n".join(map(visible, added.lines())))
+    print_json(added.to_dict()) if as_json else typer.echo(added)
 
 
 def report(
@@ -97,23 +95,22 @@ def report(
         check_share(fail_under, "--fail-under")
     if as_json and metrics:
         raise BadInput("--json and --metrics each print one format and nothing else: choose one of them.")
-    check_summary(summary)
+    append_summary(summary)
     state = to_path(state)
     if not state.exists():
         raise BadInput(f"There is no state at {str(state)!r}: add rows first, with faithscope monitor add.")
     monitor = Monitor(state, at_least=at_least, confidence=confidence)
     with monitor._look() as look:  # what is printed, judged and shown on the page is one state
         if html is not None:
-            write_atomically(html, page(look).encode(errors="replace"), private=True)
+            write_page(html, page(look))
             say_where(html)
         if as_json:
-            print_json(json.dumps(told_dict(look), allow_nan=False))
+            print_json(told_dict(look))
         elif metrics:
             typer.echo(prometheus(look), nl=False)
         else:
             typer.echo("\n".join(told_lines(look)))
-        if summary:
-            append_summary(summary, told_card(look))
+        append_summary(summary, told_card(look))
         _judge(look, fail_under)
 
 
@@ -122,14 +119,14 @@ _AGAIN = "begin another state, with monitor add --cluster"
 
 def _judge(look: Any, fail_under: float | None) -> None:
     """Exit with 1 if there is an alarm, of which all share an error, or if a lower limit is too low or doubted."""
-    lines = {} if fail_under is None else look.limits
-    failed = {name: limits for name, limits in lines.items() if limits.low < fail_under or limits.doubted}
-    for name, limits in failed.items():
-        low = f"the lower limit of {look.names[name]} is {down(limits.low)}"
-        doubt = f", and is doubted, since rows seem to come back: {_AGAIN}" if limits.doubted else ""
-        typer.echo(f"--fail-under {fail_under:g}: {low}{doubt}", err=True)
-    if failed or look.alarms:  # the verdict on limits has an error of its own: together they would be wrong more often
-        raise typer.Exit(1)
+    lines = []
+    for name, limits in look.limits.items() if fail_under is not None else ():
+        if limits.low < fail_under or limits.doubted:
+            doubt = f", and is doubted, since rows seem to come back: {_AGAIN}" if limits.doubted else ""
+            low = f"the lower limit of {look.names[name]} is {down(limits.low)}{doubt}"
+            lines.append(f"--fail-under {fail_under:g}: {low}")
+    # The verdict on limits has an error of its own: together they would be wrong more often.
+    refuse(lines, bool(lines or look.alarms))
 
 
 for command in (add, report):

@@ -1,6 +1,5 @@
 """How a command ends: its result is printed, written as a report and a summary, and judged."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from faithscope.notes import Note
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.result import Breakdown
 from faithscope.report.wording import wording
-from faithscope.runtime.files import to_path
+from faithscope.runtime.files import to_path, write_page
 from faithscope.runtime.printing import print_json
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import markdown
@@ -86,7 +85,7 @@ class Outcome:
         if self.measure is not None:
             check_word(self.measure, "--measure", MEASURES)
         check_share(self.at_least, "--at-least")
-        check_summary(self.summary)
+        append_summary(self.summary)
 
     @property
     def cuts(self) -> bool:
@@ -113,37 +112,27 @@ def refuse(lines: Iterable[str], failed: bool) -> None:
         raise typer.Exit(1)
 
 
-def tell(
-    result: Any,
-    title: str,
-    outcome: Outcome,
-    slices: Mapping[str, Slices] | None = None,
-    *,
-    at_least: float | None = None,
-) -> None:
+def tell(result: Any, title: str, outcome: Outcome, slices: Mapping[str, Slices] | None = None) -> None:
     """Print the result as a table or as JSON, and write a page and a Markdown file if they are wanted.
 
-    `at_least` is asked of a faithful one; `slices` are by explainer, if they were looked for.
+    `slices` are by explainer, if they were looked for.
     """
-    from faithscope.report.html import write
+    from faithscope.report.html import render
     from faithscope.report.summary import summarize
     from faithscope.report.summary_card import summary_card
     from faithscope.report.terminal import show
 
-    summary = with_options(summarize(result, title=title, wanted=at_least, slices=slices))
+    summary = with_options(summarize(result, title=title, wanted=outcome.at_least, slices=slices))
     told = summary.explainers
     if outcome.as_json:
         verdicts = {each.name: asdict(each.verdict) | {"doubts": list(each.doubts)} for each in told}
-        parts = ("section", "measure", "reason")
-        lacking = {each.name: [{part: getattr(one, part) for part in parts} for one in each.missing] for each in told}
-        missing = {name: listed for name, listed in lacking.items() if listed}
+        missing = {each.name: [*map(asdict, each.missing)] for each in told if each.missing}
         written = {} if slices is None else {"slices": {name: each.to_dict() for name, each in slices.items()}}
-        known = {**result.to_dict(), "verdicts": verdicts, "missing": missing, **written}
-        print_json(json.dumps(known, allow_nan=False))
+        print_json({**result.to_dict(), "verdicts": verdicts, "missing": missing, **written})
     else:
         show(summary)
     if outcome.report is not None:
-        write(summary, outcome.report)
+        write_page(outcome.report, render(summary))
         say_where(outcome.report)
     append_summary(outcome.summary, summary_card(summary))
 
@@ -153,19 +142,13 @@ def say_where(report: Path) -> None:
     typer.echo(f"The report is {visible(str(report))}", err=True)
 
 
-def check_summary(path: str | None) -> None:
-    """Raise in one sentence if nothing can be appended to this file."""
-    if path is not None:
-        _append(path, "")
+def append_summary(path: str | None, card: Card | None = None) -> None:
+    """Append the card as Markdown, if a file is named; what the file holds already stays.
 
-
-def append_summary(path: str | None, card: Card) -> None:
-    """Append the card as Markdown, if a file is named; what the file holds already stays."""
-    if path is not None:
-        _append(path, f"{markdown(card)}\n")
-
-
-def _append(path: str, text: str) -> None:
+    Without a card only raise, in one sentence, if nothing can be appended.
+    """
+    if path is None:
+        return
     if not path.strip():
         raise BadInput(
             "--summary names no file: only GitHub Actions sets $GITHUB_STEP_SUMMARY. Pass a path, such as summary.md."
@@ -174,7 +157,8 @@ def _append(path: str, text: str) -> None:
         one_sentence(f"--summary {path!r} cannot be written ({{why}}): name a file in a folder that exists."),
         to_path(path).open("a", encoding="utf-8", errors="replace") as file,
     ):
-        file.write(f"\n{text}" if text and file.tell() else text)  # a heading begins a line
+        if card is not None:
+            file.write("\n" * bool(file.tell()) + f"{markdown(card)}\n")  # a heading begins a line
 
 
 _HELD: dict[type, tuple[str, ...]] = {  # where notes are

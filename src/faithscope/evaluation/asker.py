@@ -45,10 +45,10 @@ class Asker:
         """The same, after taking the fingerprints of model and explainers: a call may change them."""
         if self.cache is None:
             return self
-        for thing, function in [(model, Model(model).find()), *((e, function_of(e, "explain")) for e in explainers)]:
+        for thing, function in [(model, Model(model).find()), *((e, function_of(e)) for e in explainers)]:
             if function is not None and not isinstance(thing, Explanations):
-                name = str(getattr(thing, "__name__", type(thing).__name__))
-                self.questions[id(thing)] = self.cache.question(thing, name)
+                name = getattr(thing, "__name__", type(thing).__name__)
+                self.questions[id(thing)] = self.cache.question(f"of {name}", thing)
         return self
 
     def predictions(self, model: Any, X: Any, output: Output) -> Array:
@@ -71,7 +71,7 @@ class Asker:
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """The explanations of an explainer for rows, or the ready explanations that stand in its place."""
-        function = function_of(explainer, "explain")
+        function = function_of(explainer)
         if is_ready(explainer) or function is None:
             return _over_columns(as_explanations(explainer), X)
         told, n = _takes_progress(function), rows_of(X)
@@ -130,7 +130,7 @@ def described(explainer: Any) -> str:
     if is_ready(explainer):
         return "ready explanations"
     silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
-    if silent or explainer is function_of(explainer, "explain"):
+    if silent or explainer is function_of(explainer):
         return called(explainer)
     line = line_of(explainer)
     return line if len(line.splitlines()) == 1 else called(explainer)
@@ -138,7 +138,7 @@ def described(explainer: Any) -> str:
 
 def is_ready(explainer: Any) -> bool:
     """Whether these are explanations, rather than an explainer that makes them."""
-    if not isinstance(explainer, Explanations) and function_of(explainer, "explain") is not None:
+    if not isinstance(explainer, Explanations) and function_of(explainer) is not None:
         return False
     for method, instead in _INSTEAD.items():
         if callable(getattr(explainer, method, None)):
@@ -147,11 +147,12 @@ def is_ready(explainer: Any) -> bool:
     return True
 
 
-def function_of(thing: Any, method: str) -> Callable[..., Any] | None:
-    """The method of this name, or the function itself; None for ready predictions or explanations."""
+def function_of(explainer: Any) -> Callable[..., Any] | None:
+    """The method ``explain``, or the function itself; None for ready explanations."""
     # Some explainers of shap have an `explain`, of one row.
-    function = None if hasattr(thing, "shap_values") or hasattr(thing, "explain_row") else getattr(thing, method, None)
-    return function if callable(function) else thing if callable(thing) else None
+    of_shap = hasattr(explainer, "shap_values") or hasattr(explainer, "explain_row")
+    function = None if of_shap else getattr(explainer, "explain", None)
+    return function if callable(function) else explainer if callable(explainer) else None
 
 
 def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:

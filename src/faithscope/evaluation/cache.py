@@ -53,9 +53,13 @@ class Cache:
         object.__setattr__(self, "folder", to_folder(self.folder))
         check_whole(self.rows, "rows, the rows in a file,")
 
-    def question(self, asked: Any, name: str) -> str | None:
-        """The fingerprint of a model or an explainer; None, with a warning, if it has no reliable one."""
-        return _fingerprint(f"of {name}", asked)
+    def question(self, of: str, *parts: Any) -> str | None:
+        """The fingerprint of a model, an explainer or rows; None, with a warning, if there is no reliable one."""
+        try:
+            return fingerprint(*parts)
+        except WrongType as error:
+            warn(f"The answers {of} are not kept in the cache, and are computed each time: {error}")
+            return None
 
     def explanations(
         self,
@@ -76,7 +80,9 @@ class Cache:
         tokenizer : optional
             That of the words of highlights, which no file keeps.
         """
-        key = None if question is None else _fingerprint("for these rows", _FORMAT, environment(), what, question, X)
+        key = None
+        if question is not None:
+            key = self.question("for these rows", _FORMAT, environment(), what, question, X)
         table = None if key is None else self.read(what, key)
         if table is not None:
             return from_arrow(table, tokenizer=tokenizer)
@@ -131,14 +137,6 @@ def to_cache(cache: Any) -> Cache | None:
     if isinstance(cache, str | os.PathLike):
         return Cache(to_folder(cache))
     raise WrongType(f"cache must be a folder's path or a Cache; got {type(cache).__name__}.")
-
-
-def _fingerprint(of: str, *parts: Any) -> str | None:
-    try:
-        return fingerprint(*parts)
-    except WrongType as error:
-        warn(f"The answers {of} are not kept in the cache, and are computed each time: {error}")
-        return None
 
 
 def _digest(content: bytes) -> str:

@@ -12,14 +12,15 @@ from faithscope.evaluation.asker import Asker, refuse_swapped
 from faithscope.evaluation.best import Best, learns, settled, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.outputs import Output
-from faithscope.evaluation.result import Evaluation, Options, assess, check_groups
+from faithscope.evaluation.result import Evaluation, Options, assess
 from faithscope.evaluation.run import fitting, of_each, sampled
-from faithscope.inputs.checks import check_flag, check_share, check_whole, text_names
+from faithscope.inputs.checks import check_flag, check_share, check_whole, same_length, text_names
 from faithscope.inputs.frames import frame
 from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.comparing.differences import PAIRED_COLUMNS, Difference, together
+from faithscope.measures.comparing.groupings import to_groups
 from faithscope.measures.comparing.paired import (
     LeftOutEstimate,
     consistency_left_out,
@@ -37,7 +38,7 @@ from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import tells_new_words
 from faithscope.runtime.progress import Told, Watch
-from faithscope.sample import Sample, learned_note
+from faithscope.sample import Sample, learned_note, number_groups
 from faithscope.sinks.card import for_json
 from faithscope.visible import visible
 
@@ -144,8 +145,8 @@ class Comparison(Reported, Mapping[str, Evaluation]):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this comparison, ready for JSON."""
-        told = for_json({"evaluations": self.evaluations, "differences": self.pairs})
-        return {**told, "rows_to_choose": self.rows_to_choose}
+        numbers = {"evaluations": self.evaluations, "differences": self.pairs, "rows_to_choose": self.rows_to_choose}
+        return for_json(numbers)  # type: ignore[no-any-return]
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         named = ((visible(str(name)), estimate) for name, estimate in self._by_name())
@@ -217,7 +218,8 @@ def compare(
     named = text_names(explainers)
     for explainer in named.values():
         refuse_swapped(model, explainer, X)
-    check_groups(by, X)
+    rows = rows_of(X)  # what is wrong with rows and groups is said before any long computation
+    same_length(X=rows, **({} if by is None else {"groups": len(number_groups(to_groups(by, X)[1])[1])}))
     check_whole(seed, "seed", 0)
     check_share(at_least, "at_least")
     choices = {name: to_choice(each) for name, each in of_each(named, discretizer, "discretizer").items()}
@@ -243,7 +245,7 @@ def compare(
             choice = fitting(choices[name], sample.explanations, lenient)
             options = replace(how, relation=relations[name])
             evaluations[name] = assess(sample, choice, options, name, named[name], by)
-    with asker.watch.phase("measuring differences", rows_of(X)):
+    with asker.watch.phase("measuring differences", rows):
         pairs = _differences(evaluations, confidence) if len(evaluations) > 1 else ()
     return Comparison(evaluations, pairs, looked)
 
@@ -264,29 +266,23 @@ def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple
 
 def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[LeftOutEstimate]:
     """Estimates of a measure of explanations that say where they apply, with every row left out alike."""
-    scoped = {name: ev for name, ev in evaluations.items() if getattr(ev, measure) is not None}
+    scoped = [(name, ev) for name, ev in evaluations.items() if getattr(ev, measure) is not None]
     if len(scoped) < 2:
         return []
-    samples = [ev._ruled.counted().evenly() for ev in scoped.values()]
-    relations = [ev._relation for ev in scoped.values()]
-    both = list(zip(scoped.values(), samples, relations, strict=True))
+    samples, relations = [ev._ruled.counted().evenly() for _, ev in scoped], [ev._relation for _, ev in scoped]
+    lines = list(zip(scoped, samples, relations, strict=True))
     count: Callable[..., Any] = count_necessity if measure == NECESSITY else cover
     counts: Sequence[Any] = []
     if measure == NECESSITY:
-        counts = [ev._reached for ev in scoped.values()]
+        counts = [ev._reached for _, ev in scoped]
     elif all(sample.weights is None and sample.clusters is None for sample in samples):
-        counts = [ev._scoped() if each.n == ev.sample.n else cover(each, relation) for ev, each, relation in both]
-    told = []
-    for (name, ev), sample, counted in zip(
-        scoped.items(), samples, leaving_out_alike(counts, samples, relations, count), strict=True
-    ):
-        estimate, relation, unseen = getattr(ev, measure), ev._relation, None
-        if measure == NECESSITY:
-            left_out = counted.left_out
-        else:
+        counts = [ev._scoped() if each.n == ev.sample.n else cover(each, relation) for (_, ev), each, relation in lines]
+    alike, told = leaving_out_alike(counts, samples, relations, count), []
+    for ((name, ev), sample, relation), counted in zip(lines, alike, strict=True):
+        estimate, left_out, unseen = getattr(ev, measure), counted.left_out, None
+        if measure != NECESSITY:
             partitions = relation.partitions
-            how = Scoping(relation, further=None if partitions else ev.options.further)
-            leaning = leaning_on(counted, sample, how)
+            leaning = leaning_on(counted, sample, Scoping(relation, further=None if partitions else ev.options.further))
             left_out = sufficiency_left_out(leaning)
             if ev.options.unseen and not partitions:
                 unseen = unseen_rows(leaning, sample.weights)

@@ -158,13 +158,26 @@ def local(
     local consistency 1.000, 95% interval [0.02, 1.00];
       1 of 1 rows with this explanation agree (4 rows seen)
     """
-    if Model(model).find() is None or function_of(explainer, "explain") is None:
+    if Model(model).find() is None or function_of(explainer) is None:
         raise WrongType(
             "local needs a model and an explainer that can be called on x, not ready predictions or explanations: "
             "pass (x, model, explainer, X)."
         )
     refuse_swapped(model, explainer)
-    row, asker = _single_row(x), Asker(None, Watch(progress=False))
+    row: Any = x
+    if hasattr(x, "to_frame") and hasattr(x, "index"):
+        row = x.to_frame().T.infer_objects()  # a pandas Series: one row of a table, with its names
+    elif isinstance(x, str):
+        row = [x]
+    elif not is_frame(x):
+        try:
+            row = np.asarray(x)
+        except ValueError:
+            raise BadInput("x must be one row; got lists of different lengths.") from None
+        row = row[None, :] if row.ndim == 1 else row
+    if rows_of(row) != 1:
+        raise BadInput(f"x must be one row; got {rows_of(row):,}.")
+    asker = Asker(None, Watch(progress=False))
     question = Output.of(model, agreement)
     sample, coarsen = sampled(model, {"explainer": explainer}, X, question, asker)["explainer"].settled(discretizer)
     given, explained = sample, asker.explanations(explainer, row, "explainer")
@@ -183,16 +196,3 @@ def local(
         sample, relation = known._scoped_by(relation)
     chosen = to_relation(relation, sample.explanations)
     return replace(consistency, sufficiency=scopes.at_row(explanation, prediction, sample, chosen, confidence))
-
-
-def _single_row(x: Any) -> Any:
-    if hasattr(x, "to_frame") and hasattr(x, "index"):
-        return x.to_frame().T.infer_objects()  # a pandas Series: one row of a table, with its names
-    try:
-        row = x if is_frame(x) else [x] if isinstance(x, str) else np.asarray(x)
-    except ValueError:
-        raise BadInput("x must be one row; got lists of different lengths.") from None
-    row = row[None, :] if np.ndim(row) == 1 and isinstance(row, np.ndarray) else row
-    if rows_of(row) != 1:
-        raise BadInput(f"x must be one row; got {rows_of(row):,}.")
-    return row

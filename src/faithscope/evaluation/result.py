@@ -20,11 +20,11 @@ from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.checks import check_word, same_length
+from faithscope.inputs.checks import check_word
 from faithscope.inputs.frames import frame
-from faithscope.inputs.rows import rows_of, take_rows
+from faithscope.inputs.rows import take_rows
 from faithscope.measures import scopes
-from faithscope.measures.comparing.groupings import names_columns, to_groups
+from faithscope.measures.comparing.groupings import names_columns
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import measure_by, measure_consistency
 from faithscope.measures.counterexamples import counterexamples
@@ -38,7 +38,7 @@ from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_ask
 from faithscope.measures.telling import WANTED, estimate_columns
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
-from faithscope.sample import Sample, number_groups
+from faithscope.sample import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -449,11 +449,3 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     known = coverage.necessity or count_necessity(sample.counted().evenly(), evaluation._relation)
     necessity = measure_scoped(sample, replace(options.scoping, measure=NECESSITY), known)
     return replace(evaluation, necessity=necessity, _reached=known)
-
-
-def check_groups(groups: Any, X: Any) -> None:
-    """Raise, before any long computation, if there are no rows to be counted, or not one group per row."""
-    rows = rows_of(X)
-    same_length(X=rows)
-    if groups is not None:
-        same_length(X=rows, groups=len(number_groups(to_groups(groups, X)[1])[1]))

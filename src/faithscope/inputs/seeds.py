@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array, Floats
@@ -82,6 +83,13 @@ def seeded(seed: int) -> Iterator[None]:
     finally:
         random.setstate(before)
         np.random.set_state(numpy_before)  # noqa: NPY002
+
+
+def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Words scattered by splitmix64's finalizer, so that their sums tell sets of words apart, in every process."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    return words ^ (words >> np.uint64(31))
 
 
 def check_seed(seed: Any) -> int:

@@ -3,8 +3,8 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,20 +15,20 @@ from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, several
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.labels import refuse_numbers
+from faithscope.inputs.seeds import mixed
 from faithscope.monitor.canonical import (
     Digests,
     Words,
     canonical,
-    canonical_kind,
+    described,
     explanation_digests,
-    feature_names,
-    mixed,
 )
 from faithscope.monitor.moments import to_date, to_days
 from faithscope.monitor.pairing import Rows, pair, sides
 from faithscope.monitor.store import WHOLE, Store, fetched, insert, registered, settings_of, settle
 from faithscope.sample import number_labels
 from faithscope.sinks.card import for_json
+from faithscope.visible import visible
 
 MOST_PAIRED = 10_000_000  # rows of a batch that take part in pairs
 _MOST_GROUPS = 1000
@@ -107,13 +107,10 @@ class Added:
         """All of it, ready for JSON."""
         return for_json(vars(self))  # type: ignore[no-any-return]
 
-    def lines(self) -> list[str]:
-        """What became of it, then its notes."""
-        rows = f"{self.rows:,} row{'s' * (self.rows != 1)} added"
-        return [f"batch {self.batch}: {rows if self.counted else 'added before, so nothing was counted'}", *self.notes]
-
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        rows = f"{self.rows:,} row{'s' * (self.rows != 1)} added"
+        told = f"batch {self.batch}: {rows if self.counted else 'added before, so nothing was counted'}"
+        return "\n".join(map(visible, (told, *self.notes)))
 
     __repr__ = __str__
 
@@ -178,9 +175,8 @@ class Batch:
             cells["cluster"] = Digests.of_texts(whose).low[number]
             kinds = {_NAMED_BY.get(text[0], "other values") for text in whose}
         settled = {
-            "kind": canonical_kind(distinct),
+            **described(distinct),
             "discretizer": repr(discretizer or Original()),
-            "features": feature_names(distinct),
             "clusters": " and ".join(sorted(kinds)) or "none",
         }
         texts = {"labels": values, "groups": tuple(map(for_json, members))}
@@ -267,9 +263,17 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
                     "counted: give each batch a name of its own."
                 )
             return Added(known, rows, False, batch.notes)
-        notes = [*batch.notes, *_odd_days(origin(connection), first, last)]
-        cells = _one_row_each(connection, batch, settings["seed"]) if "cluster" in batch.cells else batch.cells
-        counted = _insert(connection, name, batch.filed, cells, batch.names, batch.ids, settings)
+        notes, begun = list(batch.notes), origin(connection)
+        if begun is not None and first < begun:
+            notes.append(
+                f"rows of {to_date(first)} are older than the first batch, which began on {to_date(begun)}: they count "
+                "for limits, but neither for the reference nor for alarms"
+            )
+        if last > int(to_days(None, 1)[0]) + 1:
+            notes.append(f"rows of {to_date(last)} lie in the future: is that the right clock?")
+        if "cluster" in batch.cells:
+            batch = replace(batch, cells=_one_row_each(connection, batch, settings["seed"]))
+        counted = _insert(connection, name, (rows, first, last, content), batch, settings)
     if "cluster" in batch.cells:
         heard = several(counted, "cluster came", "clusters came")
         notes.append(f"{heard} for the first time, and each of them counts by one row")
@@ -282,54 +286,33 @@ def origin(connection: Any) -> int | None:
     return days[0][0] if days else None
 
 
-def _odd_days(begun: int | None, first: int, last: int) -> Iterator[str]:
-    """Notes of days that a clock may have got wrong: before all that came so far, or in the future."""
-    if begun is not None and first < begun:
-        yield (
-            f"rows of {to_date(first)} are older than the first batch, which began on {to_date(begun)}: they count for "
-            "limits, but neither for the reference nor for alarms"
-        )
-    if last > int(to_days(None, 1)[0]) + 1:
-        yield f"rows of {to_date(last)} lie in the future: is that the right clock?"
-
-
 def _settle_kind(connection: Any, settings: Mapping[str, Any], told: Mapping[str, Any], where: str) -> None:
     """Keep what explanations and clusters are with the first rows, and refuse others."""
-    settle(connection, {name: value for name, value in told.items() if value is not None and name not in settings})
-    for name, advice in _ADVICE.items():
-        held, given = settings.get(name), told[name]
-        if held is not None and given is not None and held != given:
+    said = {name: value for name, value in told.items() if value is not None}
+    settle(connection, {name: value for name, value in said.items() if name not in settings})
+    for name, value in said.items():
+        if name in _ADVICE and settings.get(name, value) != value:
             raise BadInput(
-                f"{where!r} was begun with {name} {held}, and these rows have {name} {given}: {advice}, or begin "
-                "another state."
+                f"{where!r} was begun with {name} {settings[name]}, and these rows have {name} {value}: "
+                f"{_ADVICE[name]}, or begin another state."
             )
 
 
-def numbered(connection: Any, cells: Mapping[str, Array], names: Mapping[str, dict[str, Any]]) -> dict[str, Array]:
-    """Cells with the numbers of labels and groups in the store, which gives new ones to those it did not know."""
-    numbers = dict(cells)
+def _insert(connection: Any, name: str, filed: tuple[Any, ...], batch: Batch, settings: Mapping[str, Any]) -> int:
+    """The cells of a batch and its pairs, filed under its name; the number of rows that count.
+
+    Labels and groups have the numbers of the store, which gives new ones to those it did not know.
+    """
+    cells = dict(batch.cells)
     for what, column in _NAMED:
-        with registered(connection, "coming", {**names[what], "place": range(len(names[what]["shown"]))}):
+        names = batch.names[what]
+        with registered(connection, "coming", {**names, "place": range(len(names["shown"]))}):
             connection.execute(_NUMBERED.format(what=what))
             codes = fetched(connection, _CODES.format(what=what))["code"]
-        numbers[column] = codes.astype(np.int64)[cells[column]]
-    return numbers
-
-
-def _insert(
-    connection: Any,
-    name: str,
-    filed: tuple[Any, ...],
-    cells: Mapping[str, Array],
-    names: Mapping[str, dict[str, Any]],
-    ids: Mapping[str, Words],
-    settings: Mapping[str, Any],
-) -> int:
-    """The cells of a batch and its pairs, filed under its name; the number of rows that count."""
-    cells = numbered(connection, cells, names)
+        cells[column] = codes.astype(np.int64)[cells[column]]
     ((number,),) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM batches").fetchall()
     connection.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)", [number, name, *filed])
-    for column, words in ids.items():
+    for column, words in batch.ids.items():
         insert(connection, "ids", {"name": [column] * len(words), "word": words, "batch": [number] * len(words)})
     with registered(connection, "coming", cells):
         connection.execute(_CELLS.format(number=number, cluster="cluster" if "cluster" in cells else "NULL"))
@@ -350,9 +333,8 @@ def _one_row_each(connection: Any, batch: Batch, seed: int) -> dict[str, Array]:
         new = fetched(connection, "SELECT place FROM coming ANTI JOIN cells USING (cluster)")["place"]
     rows = np.repeat(new, batch.cells["given"][new])
     rows = rows[np.lexsort((batch.row_words("high")[rows], days[rows], words[rows]))]
-    _, first, number = np.unique(words[rows], return_index=True, return_inverse=True)
-    rows = rows[days[rows] == days[rows[first]][number]]
-    word, first, many = np.unique(words[rows], return_index=True, return_counts=True)
+    word, first, number = np.unique(words[rows], return_index=True, return_inverse=True)
+    many = np.bincount(number[days[rows] == days[rows[first]][number]], minlength=len(word))
     chance = (mixed(word ^ mixed(np.array([seed % 2**64], np.uint64))) >> np.uint64(11)) * 2.0**-53
     chosen = rows[first + (chance * many).astype(np.int64)]
     cells = {name: column[chosen] for name, column in batch.cells.items()}
@@ -399,27 +381,25 @@ def replayed(stores: tuple[Store, Store]) -> Store:
     merged, filed = Store(None, settings), list[tuple[Any, ...]]()
     with merged.transaction(write=True) as target:
         for turn, store in enumerate(stores):
+            columns = f"first_day, {turn}, number, id, rows, first_day, last_day, content"
             with store.transaction() as source:
-                lines = source.execute("SELECT first_day, number, id, rows, last_day, content FROM batches").fetchall()
-            filed += [(first, turn, number, name, (n, first, *about)) for first, number, name, n, *about in lines]
+                filed += source.execute(f"SELECT {columns} FROM batches").fetchall()
         contents: dict[str, str] = {}
-        for _, turn, number, name, about in sorted(filed):
+        for _, turn, number, name, *about in sorted(filed):
             if contents.get(name, about[-1]) != about[-1]:
                 raise Incompatible(
                     f"Both monitors have a batch {name!r}, of different rows: give batches different names."
                 )
             if name not in contents:
                 with stores[turn].transaction() as source:
-                    cells, names = _held(source, target, number)
-                    column, word = fetched(source, f"SELECT name, word FROM ids WHERE batch = {number}").values()
-                ids = {each: word[column == each] for each in np.unique(column)}
-                _insert(target, name, about, cells, names, ids, settings)
+                    batch = _held(source, target, number)
+                _insert(target, name, tuple(about), batch, settings)
             contents[name] = about[-1]
     return merged
 
 
-def _held(source: Any, target: Any, number: int) -> tuple[dict[str, Array], dict[str, dict[str, Any]]]:
-    """The cells of a batch, of clusters that are new to the target, and what their labels and groups are called."""
+def _held(source: Any, target: Any, number: int) -> Batch:
+    """What is held of a batch, with the cells of clusters that are new to the target."""
     cells = fetched(source, f"SELECT day, grp, high, low, label, given, cluster FROM cells WHERE batch = {number}")
     cluster = cells.pop("cluster")
     if np.ma.count(cluster):
@@ -429,4 +409,5 @@ def _held(source: Any, target: Any, number: int) -> tuple[dict[str, Array], dict
     for what, column in _NAMED:
         names[what] = fetched(source, _HELD.format(what=what, column=column, number=number))
         cells[column] = np.searchsorted(names[what].pop("code"), cells[column])
-    return cells, names
+    named, word = fetched(source, f"SELECT name, word FROM ids WHERE batch = {number}").values()
+    return Batch(cells, names, {}, {each: word[named == each] for each in np.unique(named)}, ())

@@ -6,15 +6,14 @@ share of closers with its explanation that have its label. Given the closers, th
 are independent, and if nothing changes they have one mean (`docs/proofs.md`). Nobody waits, and closers serve all rows.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from faithscope.inputs.array_types import Ints
-from faithscope.monitor.sequential import PARTS, Alarm, Draws, changes, lower_limit, mean_share, upper_limit
+from faithscope.monitor.sequential import PARTS, Alarm, Draws, between, changes, mean_share
 from faithscope.monitor.store import WHOLE, fetched, registered
-from faithscope.rounding import down, up
 
 _OPENERS = 0.75  # the chance to open of a row of the reference: a few closers of each explanation suffice
 _REFERENCE = """
@@ -86,10 +85,10 @@ class Beside:
         own = (
             "none of its own rows can be checked"
             if self.before is None
-            else f"{self.before:.3f} of its own rows do, between {down(self.before_low)} and {up(self.before_high)}"
+            else f"{self.before:.3f} of its own rows do, {between(self.before_low, self.before_high)}"
         )
         return (
-            f"{self.value:.3f} of rows since the reference agree with it, between {down(self.low)} and {up(self.high)}"
+            f"{self.value:.3f} of rows since the reference agree with it, {between(self.low, self.high)}"
             f"; {own}; {self.checked:,} of {self.n:,} rows can be checked"
         )
 
@@ -132,12 +131,11 @@ class SharesBeside:
         """The limits of all rows or a group, which has this share of the error."""
         draws, rows = self.of(code)
         error, later = (1 - confidence) / 2 * share, draws.days >= self._end
-        before, since = draws.least[~later].sum(axis=0), draws.least[later].sum(axis=0)
-        (now, then) = ((float(lower_limit(each, error)), float(upper_limit(each, error))) for each in (since, before))
-        counted = int(rows[later].sum()), int(since.sum()), int(before.sum())
-        return Beside(mean_share(since), *now, mean_share(before), *then, confidence, *counted)
+        since, before = draws.take(later), draws.take(~later)
+        now, then = since.least.sum(axis=0), before.least.sum(axis=0)
+        limits = (mean_share(now), *since.ends(error), mean_share(then), *before.ends(error))
+        return Beside(*limits, confidence, int(rows[later].sum()), int(now.sum()), int(then.sum()))
 
     def alarms(self, code: int, error: float) -> tuple[Alarm, ...]:
         """A drop of all rows or of a group."""
-        told = changes(self.of(code)[0], self._end - self._begun, error, self._begun, ["drop"])
-        return tuple(replace(alarm, direction="drop beside the reference") for alarm in told)
+        return changes(self.of(code)[0], self._end - self._begun, error, self._begun, ["drop beside the reference"])

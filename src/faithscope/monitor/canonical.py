@@ -19,6 +19,7 @@ from faithscope.explanations.importances import Importances
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.dates import Moment
+from faithscope.inputs.seeds import mixed
 
 Words = NDArray[np.uint64]
 
@@ -43,13 +44,6 @@ class Digests(NamedTuple):
         return Digests(self.high[places], self.low[places])
 
 
-def mixed(words: Words) -> Words:
-    """Words scattered by splitmix64's finalizer, so that their sums tell sets of words apart."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
-    return words ^ (words >> np.uint64(31))
-
-
 def explanation_digests(explanations: Explanations) -> Digests:
     """The digest of each explanation; kinds are not part of it.
 
@@ -61,11 +55,20 @@ def explanation_digests(explanations: Explanations) -> Digests:
     True
     """
     if isinstance(explanations, Importances):
-        return _number_digests(explanations.values)
+        # By the bits of float64, all rows at once; -0.0 is 0.0, and there is one NaN. Importances hold no integers that
+        # float64 cannot tell apart. Two chains of words begin differently, so rows that differ have different digests
+        # but for a chance of about 2**-128.
+        rows: Array = explanations.values.astype(np.float64) + 0.0
+        rows[np.isnan(rows)] = np.nan
+        chains = [np.full(len(rows), start, np.uint64) for start in _STARTS]
+        for word in np.ascontiguousarray(rows.T).view(np.uint64):
+            chains = [mixed(chain ^ word) for chain in chains]
+        return Digests(*chains)
     if isinstance(explanations, Shared):
         distinct: Iterable[Any] = explanations.distinct
         if isinstance(explanations, Rules):
-            distinct = map(meaning, distinct)
+            # A rule is the same whatever the order of its conditions and the positions of their features.
+            distinct = (frozenset(replace(condition, position=0) for condition in rule) for rule in distinct)
         return Digests.of_texts(map(canonical, distinct)).take(explanations.codes)
     # A column of width 1 is its values alone, so that 3 and a column of 3s are one.
     columns = [column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column for column in explanations.key]
@@ -73,39 +76,26 @@ def explanation_digests(explanations: Explanations) -> Digests:
     return Digests.of_texts(canonical(item if len(columns) > 1 else item[0]) for item in items)
 
 
-def meaning(conditions: Iterable[Any]) -> frozenset[Any]:
-    """The conditions of a rule, whatever their order and the positions of their features."""
-    return frozenset(replace(condition, position=0) for condition in conditions)
+def described(explanations: Explanations) -> dict[str, Any]:
+    """The kind in words, without what may differ from day to day; and the names of the features of importances.
 
-
-def canonical_kind(explanations: Explanations) -> str:
-    """The kind in words, without what may differ from day to day: the features of which the rules of a day speak.
+    The rules of a day may speak of some features only. Names are without the phi_ that columns of a log have; None if
+    there are none.
 
     Examples
     --------
-    >>> from faithscope.explanations.keys import Plain
-    >>> canonical_kind(Plain(["leaf 3"]))
-    'plain keys'
+    >>> described(Importances([[0.5, 0.1]], names=["phi_age", "phi_sex"]))
+    {'kind': 'importances over 2 features', 'features': ['age', 'sex']}
     """
-    if isinstance(explanations, Rules):
-        return "rules"
-    if isinstance(explanations, Counterfactuals):
-        return f"counterfactuals over {explanations.points.shape[1]} features"
+    names = None
     if isinstance(explanations, Importances) and explanations.shape is None:
-        return explanations._with(names=None).kind
-    return explanations.kind
-
-
-def feature_names(explanations: Explanations) -> list[str] | None:
-    """The names of the features of importances, as a log has them in columns phi_…; None for others and without names.
-
-    Examples
-    --------
-    >>> feature_names(Importances([[0.5, 0.1]], names=["phi_age", "phi_sex"]))
-    ['age', 'sex']
-    """
-    names = explanations.names if isinstance(explanations, Importances) and explanations.shape is None else None
-    return None if names is None else [name.removeprefix("phi_") for name in names]
+        names, explanations = explanations.names, explanations._with(names=None)
+    kind = explanations.kind
+    if isinstance(explanations, Rules):
+        kind = "rules"
+    elif isinstance(explanations, Counterfactuals):
+        kind = f"counterfactuals over {explanations.points.shape[1]} features"
+    return {"kind": kind, "features": None if names is None else [name.removeprefix("phi_") for name in names]}
 
 
 def canonical(value: Any) -> str:
@@ -148,18 +138,3 @@ def _number(value: Any) -> str:
     except (ValueError, OverflowError):  # NaN, infinite
         return f"n{value};"
     return f"n{top}/{bottom};"
-
-
-def _number_digests(values: Array) -> Digests:
-    """Of rows of numbers, by the bits of float64, all rows at once; -0.0 is 0.0, and there is one NaN.
-
-    Importances hold no integers that float64 cannot tell apart. Two chains of words that begin differently: rows that
-    differ have different digests but for a chance of about 2**-128.
-    """
-    rows: Array = values.astype(np.float64) + 0.0
-    rows[np.isnan(rows)] = np.nan
-    words = np.ascontiguousarray(rows.T).view(np.uint64)
-    chains = [np.full(len(rows), start, np.uint64) for start in _STARTS]
-    for word in words:
-        chains = [mixed(chain ^ word) for chain in chains]
-    return Digests(*chains)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, NotProven
-from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import to_objects
 from faithscope.monitor.adding import LOOKED, Batch, are_ids, fixed_discretizer
-from faithscope.monitor.moments import is_moment, times_unsaid, to_days
+from faithscope.monitor.moments import column_named, times_unsaid, to_days
 from faithscope.tables.engine.answers import dropped_note, fetch, numbers_of, refuse_nested, refuse_no_moments
 from faithscope.tables.engine.engines import DAY, floor_to, seconds
 from faithscope.tables.log.layout import open_log
@@ -27,7 +26,7 @@ def remembered(
 
     Raises if what is said differs. Which rows of the log are meant, and where it is, is never remembered.
     """
-    time = log.time if when is None else when if isinstance(when, str) and not is_moment(when) else None
+    time = log.time if when is None else column_named(when)
     said = {name: getattr(log, name) for name in _REMEMBERED} | {"time": time, "by": by, "discretizer": discretizer}
     said = {name: told for name, value in said.items() if isinstance(told := _plain(value), str | list) and told}
     for name, value in said.items():
@@ -70,7 +69,8 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
     if len(groups) != len(names):
         begun = f"by {names[0]}" if names else "without groups"
         raise BadInput(f"This monitor was begun {begun}; got by={by!r}: name one column.")
-    column = source.named(when, "when")[0] if isinstance(when, str) and not is_moment(when) else None
+    timed = column_named(when)
+    column = None if timed is None else source.named(timed, "when")[0]
     options = replace(declared, time=column, id=None)._options(discretizer=discretizer)
     with declared._opened(source) as rows:
         log, seen = open_log(rows, options)
@@ -93,12 +93,13 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
             table, lines = table.mutate(day=floor_to(seconds(table["moment"]), DAY)), ["day", *lines]
         answer = fetch(table.group_by(lines).aggregate(given=table.count()))
     given = numbers_of(answer, "given")
-    held = {name: _values(answer, name) for name in lines if name not in keyed.keys}
+    listed = {name: answer.column(name).to_pylist() for name in lines if name not in keyed.keys}
+    # NaN is missing too.
+    held = {name: to_objects([None if each != each else each for each in values]) for name, values in listed.items()}
     # With nulls="key" a missing group is a group, but nobody knows when a row happened, or whose it is.
     must = ("day", CLUSTER, *(used if options.nulls == "error" else ()))
-    gaps = [[value is None for value in held[name]] for name in must if name in held]
-    holes = np.array(gaps, np.bool_).reshape(-1, len(given)).any(axis=0)
-    if missing := int(given[holes].sum()):
+    counted = zip(given.tolist(), *(held[name] for name in must if name in held), strict=True)
+    if missing := sum(many for many, *values in counted if None in values):
         raise BadInput(
             f"Values of {' or '.join(map(repr, filter(None, (*groups, column, *log.clusters))))} are missing in "
             f'{missing:,} rows: say nulls="drop" to leave such rows out, on the command line --nulls drop.'
@@ -114,8 +115,3 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         ids=ids,
         notes=(*log.source.notes, *log.notes, *dropped_note(seen.rows - int(given.sum()))),
     )
-
-
-def _values(answer: Any, name: str) -> Array:
-    """A column of an answer as objects; NaN is missing too."""
-    return to_objects([None if value != value else value for value in answer.column(name).to_pylist()])

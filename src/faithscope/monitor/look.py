@@ -17,9 +17,8 @@ from faithscope.monitor.adding import origin
 from faithscope.monitor.beside import Beside, SharesBeside
 from faithscope.monitor.canonical import canonical
 from faithscope.monitor.moments import to_date
-from faithscope.monitor.sequential import Alarm, Draws, below_level, changes, lower_limit, upper_limit
+from faithscope.monitor.sequential import Alarm, Draws, below_level, between, changes
 from faithscope.monitor.store import WHOLE, fetched, settings_of
-from faithscope.rounding import down, up
 from faithscope.sinks.card import for_json
 
 _PAIRS = """
@@ -138,7 +137,7 @@ class Limits:
     def __str__(self) -> str:
         level = "" if self.at_least is None else f"; at least {self.at_least:g}: {self.verdict}"
         return (
-            f"consistency between {down(self.low)} and {up(self.high)} at all looks together ({self.confidence:.0%} "
+            f"consistency {between(self.low, self.high)} at all looks together ({self.confidence:.0%} "
             f"confidence); n={self.n:,}{', one row per cluster' * self.clustered}, {self.pairs:,} pairs, "
             f"{self.waiting:,} wait for a partner{level}"
         )
@@ -160,8 +159,7 @@ class Look:
     """
 
     def __init__(self, connection: Any, where: str, confidence: float, at_least: float | None) -> None:
-        self.connection, self.where = connection, where
-        self.confidence, self.at_least = confidence, at_least
+        self.connection, self.confidence, self.at_least = connection, confidence, at_least
         self.settings = settings_of(connection, where)
         self.by: list[str] = self.settings["by"]
         self.reference: int | None = self.settings.get("reference")
@@ -234,22 +232,19 @@ class Look:
     @cached_property
     def limits(self) -> dict[Any, Limits]:
         """Limits of all rows (None) and of groups, which hold for all groups together."""
-        n, openers, matched, agreeing = (each.sum(axis=1) for each in self._sums[1])
-        error = (1 - self.confidence) / 2 * np.array(list(self.shares.values()))
-        waiting = openers - matched
-        lows = lower_limit(np.column_stack([openers - agreeing, agreeing]), error)
-        highs = upper_limit(np.column_stack([matched - agreeing, agreeing + waiting]), error)
-        return {
-            name: Limits(
-                float(agreeing[j] / matched[j]) if matched[j] else None,
-                *(float(lows[j]), float(highs[j]), self.confidence),
-                *(int(n[j]), int(openers[j]), int(matched[j]), int(waiting[j])),
+        told = {}
+        for j, (name, draws) in enumerate(self.draws.items()):
+            n, openers, matched, agreeing = (int(each[j].sum()) for each in self._sums[1])
+            told[name] = Limits(
+                agreeing / matched if matched else None,
+                *draws.ends((1 - self.confidence) / 2 * self.shares[name]),
+                self.confidence,
+                *(n, openers, matched, openers - matched),
                 self.at_least,
                 bool(self._come_back),
                 self.clustered,
             )
-            for j, name in enumerate(self.codes)
-        }
+        return told
 
     @cached_property
     def alarms(self) -> dict[Any, tuple[Alarm, ...]]:

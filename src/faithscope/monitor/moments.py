@@ -1,7 +1,6 @@
 """When rows happened: a date or moment for all of them, or one per row, as days since 1970."""
 
-from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from faithscope.inputs.columns import hold_dates
 from faithscope.inputs.dates import UNITS, Moment, has_zone, in_utc, to_ticks
 from faithscope.inputs.missing import refuse_missing
 
-_EPOCH = date(1970, 1, 1)
 _FIRST, _LAST = -719_162, 2_932_896  # the years 1 to 9999, which Python's dates have
 
 
@@ -26,7 +24,7 @@ def to_date(day: int) -> date:
     >>> to_date(20_513)
     datetime.date(2026, 3, 1)
     """
-    return _EPOCH + timedelta(days=int(day))
+    return date.fromordinal(int(day) - _FIRST + 1)
 
 
 def to_days(when: Any, rows: int) -> Ints:
@@ -62,9 +60,9 @@ def to_days(when: Any, rows: int) -> Ints:
     return days
 
 
-def is_moment(text: str) -> bool:
-    """Whether a text is a moment, and not the name of a column."""
-    return _moment(text) is not None
+def column_named(when: Any) -> str | None:
+    """The name of a column, if that is what `when` is, and no moment."""
+    return when if isinstance(when, str) and _moment(when) is None else None
 
 
 def _moment(when: Any) -> Moment | None:
@@ -74,19 +72,6 @@ def _moment(when: Any) -> Moment | None:
         except ValueError:
             return None
     return Moment.of(when)
-
-
-def refuse_times(columns: Mapping[str, Any]) -> None:
-    """Raise if a column tells when rows happened, and nobody said `when`: all of them would count as of today.
-
-    Parameters
-    ----------
-    columns : mapping of str to array-like or None
-        By the words for them in Python.
-    """
-    for words, column in columns.items():
-        if column is not None and hold_dates(to_vector(column, words)):
-            raise times_unsaid(words, words)
 
 
 def times_unsaid(words: str, advice: str) -> BadInput:

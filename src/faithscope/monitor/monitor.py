@@ -1,7 +1,7 @@
 """Monitor: counts that add up over time, with limits that may be looked at as often as one likes."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import MAXYEAR
 from typing import TYPE_CHECKING, Any, Unpack
@@ -10,8 +10,9 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.alignment import index_of, same_rows
-from faithscope.inputs.array_types import Array
+from faithscope.inputs.arrays import to_vector
 from faithscope.inputs.checks import check_share, check_whole, same_length
+from faithscope.inputs.columns import hold_dates
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
 from faithscope.measures.estimate import Estimate
@@ -20,7 +21,7 @@ from faithscope.monitor.adding import Added, Batch, add_batch, are_ids, fixed_di
 from faithscope.monitor.beside import Beside
 from faithscope.monitor.log_batch import log_batch, remembered
 from faithscope.monitor.look import Limits, Look
-from faithscope.monitor.moments import refuse_times, to_days
+from faithscope.monitor.moments import times_unsaid, to_days
 from faithscope.monitor.sequential import Alarm
 from faithscope.monitor.store import Store
 from faithscope.monitor.telling import page, told_card, told_dict, told_lines
@@ -77,14 +78,18 @@ class Monitor(Shareable):
         *,
         at_least: float | None = None,
         confidence: float = 0.95,
-        by: str | Sequence[str] | None = None,
+        by: str | None = None,
         seed: int = 0,
         reference: int | None = None,
     ) -> None:
         self.at_least = None if at_least is None else check_share(at_least, "at_least")
         check_confidence(confidence)
         self.confidence = confidence
-        said: dict[str, Any] = {"by": _group_names(by), "seed": check_whole(seed, "seed", 0)}
+        if by is not None and not (isinstance(by, str) and by):
+            raise WrongType(
+                f"by names the column that gives groups, such as 'region'; got {by!r}: join several into one."
+            )
+        said: dict[str, Any] = {"by": [] if by is None else [by], "seed": check_whole(seed, "seed", 0)}
         if reference is not None:
             said["reference"] = check_whole(reference, "reference, a number of days,", 1, MAXYEAR * 366)
         self._use(Store(store, said))
@@ -143,15 +148,21 @@ class Monitor(Shareable):
         sample = Sample.of(explanations, predictions, None)
         handed = {"explanations": explanations, "predictions": predictions, "clusters": clusters, "by": by}
         notes = (*sample.notes, *same_rows(**handed, when=when))
-        groups = self._groups(by, sample.n)
-        if when is None:
-            refuse_times({f"{name}.index": index_of(thing) for name, thing in handed.items()})
+        if (by is None) == bool(self.by):
+            raise BadInput(
+                f"This monitor has groups by {self.by[0]}: pass by= with the group of each row."
+                if self.by
+                else "This monitor was begun without groups: begin another store with by='region'."
+            )
+        groups = None if by is None else to_labels(by, f"Groups by {self.by[0]!r}")
         belong = None if clusters is None else to_labels(clusters, "Clusters")
-        if belong is not None:
-            same_length(explanations=sample.n, clusters=len(belong))
-        if not sample.n:
-            raise BadInput("There are no rows to add: pass at least one.")
-        indices = [] if clusters is not None else map(index_of, handed.values())
+        columns = {"groups": groups, "clusters": belong}
+        same_length(explanations=sample.n, **{each: len(of) for each, of in columns.items() if of is not None})
+        indices = {f"{name}.index": index for name, thing in handed.items() if (index := index_of(thing)) is not None}
+        for words, index in indices.items():
+            if when is None and hold_dates(to_vector(index, words)):
+                raise times_unsaid(words, words)
+        named = indices.values() if clusters is None else ()
         rows = Batch.of(
             sample.discretized(chosen).explanations,
             sample.labels,
@@ -160,24 +171,10 @@ class Monitor(Shareable):
             np.ones(sample.n, np.int64),
             discretizer=chosen,
             clusters=belong,
-            ids={index.name: index.tolist() for index in indices if index is not None and are_ids(index.name)},
+            ids={index.name: index.tolist() for index in named if are_ids(index.name)},
             notes=notes,
         )
         return self._added(rows, name)
-
-    def _groups(self, by: Any, rows: int) -> Array | None:
-        """The group of each row, from what `add` was handed; None without groups."""
-        if (by is None) == bool(self.by):
-            raise BadInput(
-                f"This monitor has groups by {self.by[0]}: pass by= with the group of each row."
-                if self.by
-                else "This monitor was begun without groups: begin another store with by='region'."
-            )
-        if by is None:
-            return None
-        groups = to_labels(by, f"Groups by {self.by[0]!r}")
-        same_length(explanations=rows, groups=len(groups))
-        return groups
 
     @in_memory("add a part of the log at a time")
     def add_log(
@@ -331,14 +328,6 @@ class Monitor(Shareable):
             return "\n".join(told_lines(look))
 
     __repr__ = __str__
-
-
-def _group_names(by: Any) -> list[str]:
-    """The name of what gives groups, in a list; an empty one without groups."""
-    names = [] if by is None else [by] if isinstance(by, str) else by
-    if not isinstance(names, list | tuple) or len(names) > 1 or not all(isinstance(n, str) and n for n in names):
-        raise WrongType(f"by names the column that gives groups, such as 'region'; got {by!r}: join several into one.")
-    return list(names)
 
 
 def _batch_name(batch: Any) -> str | None:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from faithscope.inputs.array_types import Array, Bools, Ints
-from faithscope.monitor.canonical import Words, mixed
+from faithscope.inputs.array_types import Bools, Ints
+from faithscope.inputs.seeds import mixed
+from faithscope.monitor.canonical import Words
 
 OPENER_SHARE = 0.25
 SPARE_CLOSERS = 4  # of an explanation wait at most; others are dropped, whatever their labels
@@ -80,14 +81,11 @@ def pair(arrivals: Rows, waiting: Rows, rng: np.random.Generator, spare: int = S
     first = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
     size, openers = np.diff(first, append=n), np.add.reduceat(~rows.closing, first, dtype=np.int64)
 
-    def each(column: Array) -> Array:
-        """What is known of explanations, for each of their rows."""
-        return np.repeat(column, size)
-
+    # What is known of an explanation, for each of its rows.
+    begin, many, pairs = (np.repeat(each, size) for each in (first, openers, np.minimum(openers, size - openers)))
     # The r-th opener of an explanation is the partner of its r-th closer.
-    rank = np.arange(n) - each(first) - np.where(rows.closing, each(openers), 0)
-    pairs = each(np.minimum(openers, size - openers))
+    rank = np.arange(n) - begin - np.where(rows.closing, many, 0)
     opening = np.flatnonzero(~rows.closing & (rank < pairs))
-    partner = opening + each(openers)[opening]
+    partner = opening + many[opening]
     over = (rank >= pairs) & (~rows.closing | (rank < pairs + spare))
     return Pairs(rows.take(opening), rows.label[opening] == rows.label[partner], rows.take(over))

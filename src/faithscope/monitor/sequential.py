@@ -6,7 +6,7 @@ that is a nonnegative supermartingale, so it ever exceeds 1/δ with probability 
 the proofs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -104,6 +104,10 @@ class Draws:
         """The days at these places."""
         return type(self)(*(column[places] for column in vars(self).values()))
 
+    def ends(self, error: float) -> tuple[float, float]:
+        """Limits of the mean of all days, each missed with probability `error`."""
+        return float(lower_limit(self.least.sum(axis=0), error)), float(upper_limit(self.most.sum(axis=0), error))
+
     def limits(self, error: ArrayLike) -> tuple[Floats, Floats]:
         """Limits of the mean as of each day that hold on all days together, with probability 1 - error."""
         half = np.asarray(error) / 2
@@ -169,18 +173,19 @@ class Alarm:
 
     def __str__(self) -> str:
         least, most = self.reference
-        was = f"at least {least:.3f} was promised" if self.promised else f"the reference {_between(least, most)}"
-        return f"{self.direction} since {self.since}, known on {self.day}: {_between(self.low, self.high)}, {was}"
+        was = f"at least {least:.3f} was promised" if self.promised else f"the reference {between(least, most)}"
+        return f"{self.direction} since {self.since}, known on {self.day}: {between(self.low, self.high)}, {was}"
 
 
-def _between(low: float, high: float) -> str:
+def between(low: float, high: float) -> str:
+    """Limits in words, rounded outward."""
     return f"between {down(low)} and {up(high)}"
 
 
 def below_level(draws: Draws, level: float, error: float) -> tuple[Alarm, ...]:
     """An alarm of a day on which a window proves a mean below the level that was promised."""
-    found = _window(draws.days - draws.days[:1].sum(), draws.most, error, np.array([level]), np.zeros(1))
-    return () if found is None else (_alarm("drop", draws, found, (level, 1.0), promised=True),)
+    start = int(draws.days[:1].sum())
+    return tuple(_alarm("drop", draws, start, error, np.array([level]), np.zeros(1), (level, 1.0), promised=True))
 
 
 def changes(
@@ -204,34 +209,49 @@ def changes(
     """
     end = start + reference
     before, after = draws.take(draws.days < end), draws.take(draws.days >= end)
-    least, most, error = before.least.sum(axis=0), before.most.sum(axis=0), error / len(directions)
-    limits = float(lower_limit(least, error)), float(upper_limit(most, error))
-    alarms = []
-    for direction in directions:  # a rise is a drop of what is missing
-        known, counts = (least, after.most) if direction == "drop" else (most[::-1], after.least[:, ::-1])
-        found = _window(after.days - end, counts, error, _MEANS[:-1], log_evidence(known, _MEANS[1:]))
-        if found is not None:
-            alarms.append(_alarm(direction, after, found, limits))
+    error = error / len(directions)
+    limits = before.ends(error)
+    alarms = list[Alarm]()
+    for direction in directions:
+        held = before.most[:, ::-1] if direction == "rise" else before.least
+        known = log_evidence(held.sum(axis=0), _MEANS[1:])
+        alarms += _alarm(direction, after, end, error, _MEANS[:-1], known, limits)
     return tuple(alarms)
 
 
-def _window(days: Ints, draws: Floats, error: float, means: Floats, known: Floats) -> tuple[int, int, float] | None:
-    """The first and last day, by place, and the error of the first window whose mean is proven below what is known.
+def _alarm(
+    direction: str,
+    draws: Draws,
+    start: int,
+    error: float,
+    means: Floats,
+    known: Floats,
+    limits: tuple[float, float],
+    *,
+    promised: bool = False,
+) -> Iterator[Alarm]:
+    """An alarm of the first window whose mean is proven below what is known, with all days since that window began.
 
     Parameters
     ----------
-    days : array of int, shape (n_days,)
-        Counted from the first day on which a window may begin.
-    draws : array, shape (n_days, v)
+    direction : str
+        A rise is a drop of what is missing.
+    draws : Draws
+    start : int
+        The first day on which a window may begin.
+    error : float
     means, known : arrays
         Some means, in order, and the evidence of each that the draws of this window should have a higher one.
+    limits, promised
+        What the alarm says of the reference.
     """
+    days, counted = draws.days - start, draws.least[:, ::-1] if direction == "rise" else draws.most
     first, last = watched(days)
     errors = error * shares(days[first])
-    sums = np.concatenate([np.zeros((1, draws.shape[1])), np.cumsum(draws, axis=0)])[:, ::-1]
+    sums = np.concatenate([np.zeros((1, counted.shape[1])), np.cumsum(counted, axis=0)])[:, ::-1]
     # Most windows are known to prove nothing at one of the means.
     guess = int(np.abs(known).argmin())
-    wealth = sums @ _gains(draws.shape[1], 1 - means[guess]).T
+    wealth = sums @ _gains(counted.shape[1], 1 - means[guess]).T
     evidence = _mixed(wealth[last + 1] - wealth[first]) + known[guess]
     places = np.flatnonzero(evidence >= -np.log(errors) - _ROUNDING)
     for end in np.unique(last[places]):
@@ -240,19 +260,10 @@ def _window(days: Ints, draws: Floats, error: float, means: Floats, known: Float
         proven = (log_evidence(counts[:, None], 1 - means) + known).min(axis=1) + np.log(errors[here])
         if proven.max() >= 0:
             window = here[proven.argmax()]
-            return int(first[window]), int(end), float(errors[window])
-    return None
-
-
-def _alarm(
-    direction: str, draws: Draws, found: tuple[int, int, float], limits: tuple[float, float], *, promised: bool = False
-) -> Alarm:
-    """An alarm with what is known of all days since the first one of its window."""
-    first, last, error = found
-    least, most = (each[first:].sum(axis=0) for each in (draws.least, draws.most))
-    day, since = draws.days[[last, first]].tolist()
-    ends = float(lower_limit(least, error)), float(upper_limit(most, error))
-    return Alarm(direction, day, since, *ends, limits, promised)
+            ends = draws.take(slice(first[window], None)).ends(errors[window])
+            day, since = draws.days[[end, first[window]]].tolist()
+            yield Alarm(direction, day, since, *ends, limits, promised)
+            return
 
 
 def mean_share(draws: Array) -> float | None:

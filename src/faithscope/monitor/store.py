@@ -7,7 +7,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,7 +15,7 @@ from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array
 from faithscope.runtime.files import to_file
 from faithscope.runtime.threads import anew_in_children
-from faithscope.tables.sources.connections import private
+from faithscope.tables.sources.connections import private, without_bar
 
 FORMAT = "faithscope monitor"
 VERSION = 5
@@ -61,7 +60,12 @@ class Store:
     def __init__(self, path: str | os.PathLike[str] | None, settings: Mapping[str, Any]) -> None:
         self.path = None if path is None else to_file(path)
         self.name = "memory" if self.path is None else str(self.path)  # in messages
-        begin = partial(_begin, settings=settings)
+
+        def begin(connection: Any) -> None:
+            for name, columns in TABLES.items():
+                connection.execute(f"CREATE TABLE {name} ({columns})")
+            settle(connection, {"format": FORMAT, "version": VERSION, **settings})
+
         if self.path is None:
             self._memory = connected(None)
             begin(self._memory)
@@ -138,10 +142,7 @@ def connected(path: Path | None, *, write: bool = True) -> Any:
     connection = duckdb.connect(path or ":memory:", read_only=not write, config={**private(), **options})
     # A view or a macro in a state that somebody made up may name any other file.
     connection.execute("SET enable_external_access = false")
-    # A slow query would print a bar. In a notebook without ipywidgets it is off, and setting it is an error.
-    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
-        connection.execute("SET enable_progress_bar = false")
-    return connection
+    return without_bar(connection)
 
 
 def fetched(connection: Any, query: str) -> dict[str, Array]:
@@ -164,11 +165,10 @@ def registered(connection: Any, name: str, columns: Any) -> Iterator[None]:
             connection.unregister(name)
 
 
-def insert(connection: Any, table: str, columns: Any, new_by: str = "") -> None:
-    """Add lines to a table, whose columns these are in its order; `new_by` are those by which only new ones are."""
-    new = f"ANTI JOIN {table} USING ({new_by})" if new_by else ""
+def insert(connection: Any, table: str, columns: Any) -> None:
+    """Add lines to a table, whose columns these are in its order."""
     with registered(connection, "coming", columns):
-        connection.execute(f"INSERT INTO {table} SELECT * FROM coming {new}")
+        connection.execute(f"INSERT INTO {table} SELECT * FROM coming")
 
 
 def settle(connection: Any, told: Mapping[str, Any]) -> None:
@@ -201,13 +201,6 @@ def settings_of(connection: Any, name: str) -> dict[str, Any]:
         f"{name!r} was written by {other} faithscope (state version {version}; this one reads {VERSION}): use that "
         "one, or begin another state and add its logs once more."
     )
-
-
-def _begin(connection: Any, settings: Mapping[str, Any]) -> None:
-    """Make the tables of a store that begins."""
-    for name, columns in TABLES.items():
-        connection.execute(f"CREATE TABLE {name} ({columns})")
-    settle(connection, {"format": FORMAT, "version": VERSION, **settings})
 
 
 def _create_file(path: Path, fill: Callable[[Any], None]) -> bool:

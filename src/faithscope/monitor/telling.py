@@ -12,7 +12,7 @@ from faithscope.explanations.base import several
 from faithscope.measures.telling import number
 from faithscope.monitor.look import Look
 from faithscope.monitor.moments import to_date
-from faithscope.monitor.sequential import mean_share
+from faithscope.monitor.sequential import between, mean_share
 from faithscope.report.document import Block, Chart, Document, Facts, Group, Key, Section, aside
 from faithscope.report.offline_page import page_of
 from faithscope.rounding import down, up
@@ -53,7 +53,7 @@ def _sentences(look: Look) -> list[str]:
     if once is None:
         return ["no rows were added yet"]
     single = (
-        f"as if this were the only look: {number(once.verified)}, between {down(once.low)} and {up(once.high)}; "
+        f"as if this were the only look: {number(once.verified)}, {between(once.low, once.high)}; "
         f"{once.unverifiable:.1%} of rows unverifiable, {several(once.distinct, 'explanation', 'explanations')}"
     )
     groups = ["limits of groups hold for all groups together:"] * bool(look.groups)
@@ -73,11 +73,6 @@ def _alarms(look: Look) -> list[str]:
 
 def told_dict(look: Look) -> dict[str, Any]:
     """All numbers, ready for JSON."""
-    days = []
-    for line in look.days():
-        group = line.pop("group")
-        told = {} if group is None else {"in": group}
-        days.append({name: for_json(value) for name, value in (told | line).items() if value is not None})
     beside = [{"group": for_json(name), **told.to_dict()} for name, told in look.beside.items()]
     return {
         "limits": look.limits[None].to_dict(),
@@ -85,7 +80,10 @@ def told_dict(look: Look) -> dict[str, Any]:
         "groups": [{"group": for_json(name), **look.limits[name].to_dict()} for name in look.groups],
         "alarms": [for_json({"group": name, **vars(alarm)}) for name, told in look.alarms.items() for alarm in told],
         **({"beside": beside} if beside else {}),
-        "days": days,
+        "days": [
+            {"in" if name == "group" else name: for_json(value) for name, value in line.items() if value is not None}
+            for line in look.days()
+        ],
         "notes": list(look.notes),
     }
 
@@ -151,12 +149,10 @@ def _chart(look: Look, name: Any, height: int) -> Chart:
     ]
     spec = over_time(points, alarms, look.at_least, reference_end(look), height)
     known = "; ".join(dict.fromkeys(f"{alarm.direction} known on {alarm.day}" for alarm in told)) or "no alarm"
-    spoken = f"{visible(look.names[name])}: no days yet."
+    about = ": no days yet."
     if points:
-        spoken = (
-            f"{visible(look.names[name])} from {days[0]} to {days[-1]}: consistency between {down(low[-1])} and "
-            f"{up(high[-1])} as of the last day; {known}."
-        )
+        about = f" from {days[0]} to {days[-1]}: consistency {between(low[-1], high[-1])} as of the last day; {known}."
+    spoken = visible(look.names[name]) + about
     return Chart(spec, spoken, spoken if name is None else "")
 
 
@@ -175,13 +171,11 @@ def prometheus(look: Look) -> str:
         "last_day": {None: int(days.max()) * 86_400 if len(days) else None},
     }
     lines: list[str] = []
+    # Quotes and backslashes are escaped; names have no control characters.
+    labels = {group: f"{{group={json.dumps(name, ensure_ascii=False)}}}" for group, name in look.names.items()}
+    labels[None] = ""
     for name, each in values.items():
         full = f"faithscope_monitor_{name}"
         lines += [f"# TYPE {full} gauge"]
-        lines += [f"{full}{_label(look, group)} {value:.17g}" for group, value in each.items() if value is not None]
+        lines += [f"{full}{labels[group]} {value:.17g}" for group, value in each.items() if value is not None]
     return "\n".join(lines) + "\n"
-
-
-def _label(look: Look, group: Any) -> str:
-    """The group as a label, whose text has quotes and backslashes escaped; names have no control characters."""
-    return "" if group is None else f"{{group={json.dumps(look.names[group], ensure_ascii=False)}}}"

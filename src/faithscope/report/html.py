@@ -1,17 +1,14 @@
 """The report as one HTML file: no network, opens from disk; its sections in the order that a reader asks."""
 
-import os
-
 from faithscope.report.document import Block, Document, Group, Picker, Section, missing
 from faithscope.report.explainer import Explainer, Question, Summary
 from faithscope.report.offline_page import page_of
 from faithscope.report.sections import QUESTIONS
-from faithscope.report.sections.agreement import agreement
+from faithscope.report.sections.agreement import LEAD
 from faithscope.report.sections.glossary import glossary, meanings
 from faithscope.report.sections.measures import measures
 from faithscope.report.sections.method import facts, method
 from faithscope.report.sections.verdicts import headline, verdicts
-from faithscope.runtime.files import write_atomically
 
 _PAPER = (
     "Measures and estimators: Dasgupta, Frost and Moshkovitz, “Framework for Evaluating Faithfulness of Local "
@@ -23,12 +20,6 @@ _SHORT = (
 )
 
 
-def write(summary: Summary, path: str | os.PathLike[str]) -> None:
-    """Write the report as one file."""
-    page = render(summary).encode(errors="replace")  # a lone surrogate has no encoding
-    write_atomically(path, page, private=True)
-
-
 def render(summary: Summary) -> str:
     """The report as one page, which needs nothing else."""
     return page_of(document(summary))
@@ -38,25 +29,30 @@ def document(summary: Summary) -> Document:
     """What the report shows."""
     many = len(summary.explainers) > 1
     words = glossary([estimate.agreement for estimate in summary.estimates])
-    asked = {question.anchor: _section(summary, question) for question in QUESTIONS}
-    first, *others = asked.values()
+    contradictions, *others = (_section(summary, question) for question in QUESTIONS)
     computed = [_part(many, place, each, [facts(each)]) for place, each in enumerate(summary.explainers)]
+    agreement = Section("agreement", "Do they agree", "Do the explainers agree?", summary.agreement, LEAD, detail=True)
     sections: list[Section | Picker | None] = [
         verdicts(summary),
-        first,
+        contradictions,
         measures(summary),
         Picker("pick", "Details of") if many else None,
         *others[:-1],
-        agreement(summary.agreement) if summary.agreement else None,
+        agreement if summary.agreement else None,
         others[-1],
         method(summary, computed),
         meanings(words),
     ]
+    first, chosen = summary.estimates[0], ""
+    subject = f"{len(summary.explainers):,} explainers of the same model" if many else "One explainer"
+    if summary.rows_to_choose:
+        chosen = f" Discretizations were chosen on {summary.rows_to_choose:,} other rows."
+    confidence = f"Every statement about the truth holds with {100 * first.confidence:g}% confidence."
     return Document(
         "faithscope report",
         summary.title,
         headline(summary),
-        _lead(summary),
+        f"{subject}, measured on {first.n:,} rows.{chosen} {confidence}",
         summary.created,
         [section for section in sections if section is not None],
         [each.name for each in summary.explainers] if many else (),
@@ -84,11 +80,3 @@ def _section(summary: Summary, question: Question) -> Section | None:
 
 def _part(many: bool, place: int, explainer: Explainer, blocks: list[Block]) -> Group:
     return Group(blocks, title=explainer.name if many else "", place=place)
-
-
-def _lead(summary: Summary) -> str:
-    count, first = len(summary.explainers), summary.estimates[0]
-    subject = "One explainer" if count == 1 else f"{count:,} explainers of the same model"
-    chosen = f" Discretizations were chosen on {summary.rows_to_choose:,} other rows." if summary.rows_to_choose else ""
-    confidence = f"Every statement about the truth holds with {100 * first.confidence:g}% confidence."
-    return f"{subject}, measured on {first.n:,} rows.{chosen} {confidence}"

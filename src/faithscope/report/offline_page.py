@@ -31,6 +31,10 @@ def page_of(document: Document) -> str:
         specs[name] = chart.spec
         return name
 
+    def means(heading: str) -> str:
+        """What the heading of a column means; empty if the glossary does not have it."""
+        return document.glossary.get(_MEANS.get(heading, heading), "")
+
     colors = {name: f"var(--{name})" for name in LIGHT} | {"hatch": "url(#hatch)"}
     # The words for a chart are its place's; what Vega would add says less.
     config = theme(colors) | {"aria": False, "mark": {"aria": False}, "background": "transparent"}
@@ -52,18 +56,13 @@ def page_of(document: Document) -> str:
         kind=lambda block: type(block).__name__,
         place=place,
         linked=partial(_linked, document.glossary),
-        means=partial(_meaning, document.glossary),
+        means=means,
         draw=draw,
         visible=visible,
         shown=_SHOWN,
         most=_MOST,
     )
     return page.lstrip()
-
-
-def _meaning(glossary: Mapping[str, str], heading: str) -> str:
-    """What the heading of a column means; empty if the glossary does not have it."""
-    return glossary.get(_MEANS.get(heading, heading), "")
 
 
 def _linked(glossary: Mapping[str, str], text: str) -> Any:

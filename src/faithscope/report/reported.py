@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from faithscope.agreements import Agreement
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.telling import WANTED, Listed
+from faithscope.runtime.files import write_page
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import fragment
 
@@ -59,17 +60,14 @@ class Reported(Listed):
             What a faithful explainer is asked to reach, which stands beside the verdict; by default what was asked for
             when the result was made, 0.9 if nothing was.
         """
-        from faithscope.report.html import write
-        from faithscope.report.summary import summarize
+        write_page(path, self._card_and_page(at_least)[1])
 
-        write(summarize(self, wanted=at_least), path)
-
-    def _card_and_page(self) -> tuple[Card, str]:
+    def _card_and_page(self, at_least: float | None = None) -> tuple[Card, str]:
         from faithscope.report.html import render
         from faithscope.report.summary import summarize
         from faithscope.report.summary_card import summary_card
 
-        summary = summarize(self)
+        summary = summarize(self, wanted=at_least)
         return summary_card(summary), render(summary)
 
 

@@ -67,7 +67,15 @@ def summarize(
     pairs = together(result.pairs) if many else result.pairs
     found = slices or {}
     explainers = [_explainer(name, each, wanted, examples, found.get(name)) for name, each in results.items()]
-    first, ranked = min(explainers, key=lambda each: each.baseline), sorted(explainers, key=_rank)
+    first = min(explainers, key=lambda each: each.baseline)
+    ranked = sorted(  # by verdict, ties by the lower limit of the weakest measure
+        explainers,
+        key=lambda each: (
+            each.baseline,
+            READING_ORDER.index(each.verdict.level),
+            -min(estimate.low for estimate in each.measures),
+        ),
+    )
     return Summary(
         title=wording(title),
         explainers=tuple(ranked),
@@ -107,9 +115,3 @@ def _explainer(name: str, result: OfOneExplainer, wanted: float, examples: int, 
     for question in QUESTIONS:
         told.parts[question.anchor] = question.ask(told)
     return told
-
-
-def _rank(explainer: Explainer) -> tuple[bool, int, float]:
-    """The place of an explainer in a report: by verdict, ties by the lower limit of its weakest measure."""
-    low = min(estimate.low for estimate in explainer.measures)
-    return explainer.baseline, READING_ORDER.index(explainer.verdict.level), -low

@@ -9,7 +9,11 @@ from faithscope.sinks.card import Table
 if TYPE_CHECKING:
     from rich.console import Console
 
-_STYLES = {"faithful": "green", "consistent": "blue", "unknown": "yellow", "partly": "cyan"} | {
+_STYLES = {
+    "faithful": "green",
+    "consistent": "blue",
+    "unknown": "yellow",
+    "partly": "cyan",
     "random": "red",
     "chance": "magenta",
     "unfaithful": "red",

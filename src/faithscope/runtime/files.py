@@ -19,6 +19,11 @@ def write_atomically(path: str | os.PathLike[str], content: bytes, *, private: b
         file.write(content)
 
 
+def write_page(path: str | os.PathLike[str], page: str) -> None:
+    """Write a page that its owner alone may read; a lone surrogate, which has no encoding, becomes a question mark."""
+    write_atomically(path, page.encode(errors="replace"), private=True)
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
     """A file to write to, moved to its path when all is written; if anything fails, the old file stays.

@@ -91,14 +91,13 @@ class _Walk:
 
     def write(self, *parts: Any) -> bytes:
         """Sixteen bytes for parts in their order."""
-        return hashlib.blake2b(b"".join(map(self.refer, parts)), digest_size=16).digest()
+        return _digest(b"".join(map(self.refer, parts)))
 
     def refer(self, thing: Any) -> bytes:
         """Sixteen bytes for a thing: its content, or the number of a thing that is written elsewhere."""
         kind = type(thing)
         if kind in _PLAIN:
-            content = f"{kind.__name__} {thing!r}".encode("utf-8", "surrogatepass")
-            return hashlib.blake2b(content, digest_size=16).digest()
+            return _digest(f"{kind.__name__} {thing!r}".encode("utf-8", "surrogatepass"))
         if kind is tuple:
             return self.write("tuple", *_listed(thing))
         if kind is set or kind is frozenset:  # each element by itself, so that their order in memory does not matter
@@ -111,6 +110,10 @@ class _Walk:
         return self.numbers[id(thing)].to_bytes(16, "little")
 
 
+def _digest(content: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
 def _listed(things: Any) -> Any:
     """Things; in place of plain ones one text that says all of them."""
     return [repr(things)] if set(map(type, things)) <= _PLAIN else things
@@ -120,8 +123,7 @@ def _array(values: np.ndarray[Any, Any]) -> list[Any]:
     shape = [str(values.dtype), values.shape]
     if values.dtype.names is not None:  # field by field: the bytes between them mean nothing
         return [*shape, *(values[name] for name in values.dtype.names)]
-    content = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
-    return [*shape, hashlib.blake2b(content.data, digest_size=16).digest()]
+    return [*shape, _digest(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)]
 
 
 def _taken_apart(thing: Any) -> list[Any]:
@@ -142,11 +144,8 @@ def _taken_apart(thing: Any) -> list[Any]:
     if isinstance(thing, type):
         return ["class", _named(thing), *_class_parts(thing)]
     if isinstance(thing, types.FunctionType):
-        return [
-            "function",
-            _named(thing),
-            *([] if _is_installed(thing) and _is_known(thing) else _function_parts(thing)),
-        ]
+        parts = [] if _is_installed(thing) and _is_known(thing) else _function_parts(thing)
+        return ["function", _named(thing), *parts]
     if isinstance(thing, types.ModuleType):
         held = [(name, value) for name, value in vars(thing).items() if name == "__getattr__" or name[:2] != "__"]
         return ["module", _named(thing), *(held if is_own(thing.__name__) else [])]

@@ -1,6 +1,7 @@
 """What commands print: JSON alone on standard output, and plain letters if its encoding has no others."""
 
 import codecs
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -47,9 +48,9 @@ def json_alone(command: Callable[Arguments, Returned]) -> Callable[Arguments, Re
     return run
 
 
-def print_json(text: str) -> None:
-    """Write an answer to standard output."""
-    print(text, file=_answers[-1] if _answers else sys.stdout, flush=True)
+def print_json(told: Any) -> None:
+    """Write an answer to standard output, as JSON on one line."""
+    print(json.dumps(told, allow_nan=False), file=_answers[-1] if _answers else sys.stdout, flush=True)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from faithscope.errors import BadInput, MissingExtra
 from faithscope.explanations.base import readable
+from faithscope.runtime.files import write_page
 from faithscope.sinks.card import Card, Sentence, Table, for_json, in_lines
 from faithscope.visible import visible
 
@@ -101,9 +102,7 @@ class Shareable:
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write a page that anybody can open: one HTML file that needs no network."""
-        from faithscope.runtime.files import write_atomically
-
-        write_atomically(path, self._card_and_page()[1].encode(errors="replace"), private=True)
+        write_page(path, self._card_and_page()[1])
 
     def to_mlflow(self, *, run_id: str | None = None, prefix: str = _PREFIX) -> str:
         """Log the numbers to an MLflow run, with the page, the JSON and the Markdown as artifacts.

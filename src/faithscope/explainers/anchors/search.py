@@ -14,6 +14,7 @@ from faithscope.explainers.base import Explainer
 from faithscope.explainers.outcomes import Outcomes
 from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, is_real
+from faithscope.inputs.seeds import mixed
 
 Keys = NDArray[np.uint64]
 
@@ -25,11 +26,8 @@ _INSIDE = (1e-7, 1 - 1e-16)  # where logarithms are finite
 
 
 def mix(numbers: Any) -> Keys:
-    """Numbers that look random, the same in every process: the finalizer of splitmix64."""
-    mixed = np.asarray(numbers).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    """Numbers that look random, the same in every process: splitmix64."""
+    return mixed(np.asarray(numbers).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
 
 
 def condition_keys(feature: Any, code: Any) -> Keys:

@@ -1,11 +1,11 @@
 """Do the explainers agree? On how many rows every two of them say the same, and which features both name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from faithscope.charts.specs import heat_map, pairs_in_words
 from faithscope.measures.explainer_agreement import ExplainerAgreement
-from faithscope.report.document import Block, Chart, Group, Section, aside
+from faithscope.report.document import Block, Chart, Group, aside
 from faithscope.report.explainer import attempt
 from faithscope.report.wording import plain, wording
 
@@ -14,7 +14,7 @@ _MAPS = {
     "feature_agreement": "Share of the features they name that both name",
 }
 _MOST_NAMES = 16  # explainers in a heat map that can be read
-_LEAD = (
+LEAD = (
     "Two explainers may both be faithful and say different things, and two that agree may both be wrong. Where they "
     "differ, it matters which of them is shown. Some agreement is chance: it stands beside each number in the table of "
     "all pairs."
@@ -41,8 +41,3 @@ def agreement_blocks(measure: Callable[[], ExplainerAgreement] | None) -> list[B
     folded = Group([*tables, *apart], fold=f"All pairs ({len(pairs)})")
     notes = [aside(wording(note)) for note in agreement.notes]
     return [*([Group(maps, "pair")] if maps else []), *([folded] if pairs else []), *notes]
-
-
-def agreement(blocks: Sequence[Block]) -> Section:
-    """The section of these blocks."""
-    return Section("agreement", "Do they agree", "Do the explainers agree?", blocks, _LEAD, detail=True)

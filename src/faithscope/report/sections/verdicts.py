@@ -2,9 +2,13 @@
 
 from faithscope.measures.telling import WORDS, weakest_first
 from faithscope.report.document import Finding, Findings, Section
-from faithscope.report.explainer import Explainer, Summary
+from faithscope.report.explainer import Summary
 
-ICONS = {"faithful": "✓", "consistent": "=", "unknown": "?", "partly": "◐"} | {
+ICONS = {
+    "faithful": "✓",
+    "consistent": "=",
+    "unknown": "?",
+    "partly": "◐",
     "random": "≈",
     "chance": "≈",
     "unfaithful": "✕",
@@ -13,25 +17,13 @@ ICONS = {"faithful": "✓", "consistent": "=", "unknown": "?", "partly": "◐"} 
 
 def verdicts(summary: Summary) -> Section:
     """The section of the verdicts, the most faithful explainer first."""
-    several = len(summary.explainers) > 1
-    found = [
-        Finding(
-            each.verdict.level,
-            each.name,
-            f"{ICONS[each.verdict.level]} {each.verdict.word}",
-            _spoken(each),
-            each.doubts,
-            place if several else None,
-        )
-        for place, each in enumerate(summary.explainers)
-    ]
+    found, several = list[Finding](), len(summary.explainers) > 1
+    for place, each in enumerate(summary.explainers):
+        level = each.verdict.level
+        said = each.verdict.sentence.removeprefix(f"{WORDS[level]}: ")  # which the badge says
+        badge, said = f"{ICONS[level]} {each.verdict.word}", said[:1].upper() + said[1:]
+        found.append(Finding(level, each.name, badge, said, each.doubts, place if several else None))
     return Section("verdicts", "Verdict", "Verdict", [Findings(found)])
-
-
-def _spoken(explainer: Explainer) -> str:
-    """The sentence without its first word, which the badge says."""
-    rest = explainer.verdict.sentence.removeprefix(f"{WORDS[explainer.verdict.level]}: ")
-    return rest[:1].upper() + rest[1:]
 
 
 def headline(summary: Summary) -> str:

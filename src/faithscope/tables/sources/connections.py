@@ -79,17 +79,21 @@ def shared() -> Connection:
 
 
 def beside(connection: Connection) -> Connection:
-    """Another connection to the DuckDB of this one, which costs no time to start, and shares its memory limit.
-
-    It shows no bar, which would go to standard output. In a notebook without ipywidgets there is none, and setting it
-    is an error.
-    """
+    """Another connection to the DuckDB of this one, which costs no time to start, and shares its memory limit."""
     import ibis
 
-    second: Connection = ibis.duckdb.from_connection(connection.con.cursor())
-    if second.raw_sql("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
-        second.raw_sql("SET enable_progress_bar = false")
+    second: Connection = ibis.duckdb.from_connection(without_bar(connection.con.cursor()))
     return second
+
+
+def without_bar(connection: Any) -> Any:
+    """A connection of DuckDB's own that shows no bar, which would go to standard output when a query is slow.
+
+    In a notebook without ipywidgets there is none, and setting it is an error.
+    """
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 def kept(batches: Iterable[Any], connection: Connection, columns: str = "*") -> Table:
