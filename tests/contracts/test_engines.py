@@ -23,6 +23,8 @@ from faithscope.measures.local import TogetherRows, per_explanation
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
+from faithscope.tables.sources import source
+from faithscope.tables.sources.connections import kept
 from laws.test_exact_columns import COLUMNS, conditions_on, rows_of
 from refused import refused
 from tables import engines
@@ -298,6 +300,32 @@ def test_missing_values_are_refused_dropped_or_a_value(engine, width, form):
         kept, key = audit(**how, discretizer=discretizer, nulls="key").consistency, one_by_one(discretizer)
         present = np.where(labels == None, "missing", labels)  # noqa: E711
         assert_same(kept, fs.consistency(Plain([key(row) for row in values]), present))
+
+
+@engines.EACH
+def test_lines_that_are_equal_travel_once_and_count_as_often_as_they_occur(engine, monkeypatch):
+    values, travelled = tied(6), []
+    labels = LABELS.astype(object)
+    values[5, 1], labels[7] = np.nan, None
+    columns = {f"phi_{j}": values[:, j] for j in range(6)}
+    rows = pa.table({"row": np.arange(ROWS), LABEL: pa.array(labels.tolist()), "half": POPULATIONS, **columns})
+    log = fs.Log(**engines.put(engine, "counted", rows), prediction=LABEL, explanation="phi_*", nulls="drop")
+    whole = ~np.isnan(values).any(axis=1) & (labels != None)  # noqa: E711
+    monkeypatch.setattr(source, "kept", lambda lines, *to: kept((travelled.append(len(b)) or b for b in lines), *to))
+    for where, chosen in ((None, whole), ("half = 'north'", whole & (POPULATIONS == "north"))):
+        told = fs.consistency(log.only(where), discretizer="sign")
+        expected = fs.consistency(values[chosen], labels[chosen], discretizer="sign")
+        assert_same(told, expected, unsaid=("half = 'north'", "rows of the log"))
+    coarse = Sample.of(fs.Importances(values[whole]), labels[whole]).discretized("sign")
+    assert_same_groups(fs.consistency(log, discretizer="sign", by="half"), coarse, POPULATIONS[whole].tolist())
+    if engine != "duckdb":
+        signs = [*zip(*np.sign(values[:, :6] + 0.0).T, labels, strict=True)]
+        assert travelled[0] == len({repr(line) for line in signs}) < ROWS / 2
+    plain = fs.consistency(log)  # floats as they are
+    assert_same(plain, fs.consistency(values[whole], labels[whole]), unsaid=("rows of the log",))
+    infinite = rows.set_column(3, "phi_0", pa.array(np.where(np.arange(ROWS) == 9, -np.inf, values[:, 0])))
+    log = fs.Log(**engines.put(engine, "endless", infinite), prediction=LABEL, explanation="phi_*", nulls="drop")
+    refused(BadInput, "holds an infinite number in 1 rows", fs.consistency, log, discretizer="sign")
 
 
 @pytest.mark.engine

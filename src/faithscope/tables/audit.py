@@ -91,7 +91,8 @@ def audit(
     if time is not None:
         source.named([time], "time")
     other = None if against is None else _opened_reference(against, log, source, time)
-    with log._opened(source) as chosen:
+    used = (*groups, *(() if time is None else (time,)))
+    with log._opened(source, options, used, shows=True) as chosen:
         measured = MeasuredLog.of(chosen, options)
         baseline, compared = (1, ()) if other is None else _baseline(other, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)

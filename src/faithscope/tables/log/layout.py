@@ -103,16 +103,59 @@ def _in_batches(log: AuditedLog) -> bool:
     return isinstance(log.kind, NumberColumns) and (lists or not here)
 
 
-def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
-    """The log with its columns named by the caller, by the log itself, or by their names and types."""
-    settings, of_numbers = source.settings, options.agreement.of_numbers
-    names: Any = options.said.prediction if options.said.prediction is not None else (settings or {}).get("prediction")
+def named_columns(source: LogSource, said: Any) -> dict[str, tuple[str, ...]]:
+    """The columns that a `Log` names, by what they are: prediction, weights, clusters, id, explanation and inputs."""
+    names: Any = said.prediction if said.prediction is not None else (source.settings or {}).get("prediction")
     if names is None:
         raise BadInput(
             f"Say which column is the prediction. The log has: {source.listed}. Name it with prediction=, --prediction."
         )
     listed = isinstance(names, list | tuple) and len(names) > 0
     predictions = source.named(names, "prediction", hidden=()) if listed else source.named([names], "prediction")
+    named = {"prediction": predictions}
+    for role, name in (("weights", said.weights), ("clusters", said.clusters)):
+        named[role] = () if name is None else source.named([name], role)
+    named["id"] = () if said.id is None else source.named(said.id, "id")
+    named["inputs"] = () if said.inputs is None else source.named(said.inputs, "inputs")
+    named["explanation"] = ()
+    if said.explanation is not None:
+        # A glob never means the prediction, nor what identifies rows.
+        given = said.explanation
+        several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
+        exact = list(given) if several else [given]
+        _refuse_marked(_marked(named), "explanation", exact)
+        hidden = {*predictions, *_marked(named)}.difference(name for name in exact if isinstance(name, str))
+        named["explanation"] = source.named(given, "explanation", hidden=hidden)
+    return named
+
+
+def _marked(named: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Columns that are never measured themselves, and what they were named for."""
+    return {name: role for role in ("id", "clusters", "weights") for name in named[role]}
+
+
+def countable(
+    source: LogSource, options: AuditOptions, further: Sequence[str], *, shows: bool
+) -> dict[str, bool] | None:
+    """The columns that consistency reads, and of which the sign is enough, if an engine can count what they hold.
+
+    None if it cannot, and if the log has other columns and `shows` them.
+    """
+    named, schema = named_columns(source, options.said), source.table.schema()
+    explained = named["explanation"]
+    pairs = options.said.kind == "counterfactuals" or any(name.startswith("cf_") for name in explained)
+    read = [*(name for role in named if role != "id" for name in named[role]), *further]
+    nested = any(schema[name].is_map() or schema[name].is_struct() for name in read)
+    if pairs or nested or not explained or (shows and {*read} != {*source.columns}):
+        return None
+    signs = any(isinstance(step, Sign) for step in steps(options.discretizer)[:1])
+    return {name: signs and name in explained and schema[name].is_floating() for name in read}
+
+
+def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
+    """The log with its columns named by the caller, by the log itself, or by their names and types."""
+    settings, of_numbers, named = source.settings, options.agreement.of_numbers, named_columns(source, options.said)
+    predictions, weights, clusters, ids = (named[role] for role in ("prediction", "weights", "clusters", "id"))
     if len(predictions) > 1 and not isinstance(options.agreement, Spread):
         raise BadInput(
             f"A prediction is one column; got {len(predictions)}: name one, or pass agreement=fs.Spread(), which adds "
@@ -120,9 +163,6 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
         )
     one = "a prediction is one number per row" if of_numbers else "a prediction is one label per row"
     refuse_nested(source.table.schema(), predictions, one)
-    weights = () if options.said.weights is None else source.named([options.said.weights], "weights")
-    clusters = () if options.said.clusters is None else source.named([options.said.clusters], "clusters")
-    ids = () if options.said.id is None else source.named(options.said.id, "id")
     source = source.as_numbers((*(predictions if of_numbers else ()), *weights))
     schema = source.table.schema()
     for name in weights:
@@ -134,19 +174,10 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
                 f"Column {name!r} holds {schema[name]}, which cannot be shown as a text, so it names neither rows nor "
                 "whose they are: name another for id or clusters."
             )
-    marked = {**dict.fromkeys(ids, "id"), **dict.fromkeys(clusters, "clusters"), **dict.fromkeys(weights, "weights")}
+    marked, columns = _marked(named), named["explanation"]
     _refuse_marked(marked, "prediction", predictions)
     _refuse_marked(dict.fromkeys(weights, "weights"), "clusters", clusters)
-    columns: tuple[str, ...] = ()
-    if options.said.explanation is not None:
-        # A glob never means the prediction, nor what identifies rows.
-        given = options.said.explanation
-        several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
-        exact = list(given) if several else [given]
-        _refuse_marked(marked, "explanation", exact)
-        hidden = {*predictions, *marked}.difference(name for name in exact if isinstance(name, str))
-        columns = source.named(options.said.explanation, "explanation", hidden=hidden)
-    elif settings is None:
+    if not columns and settings is None:
         raise BadInput(f"Say which columns are the explanation, e.g. 'phi_*'. The log has: {source.listed}.")
     with understood():
         log = None if settings is None else _own_log(source, predictions, columns, settings, options)
