@@ -38,7 +38,6 @@ from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows, NumberColumns, PairColumns, RuleColumn, SetColumn
 from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.sources.source import refuse_change
 
 _MOST_NAMED = 100_000  # rows of importances
 _PER_CELL = 100  # bytes of a value of a row, with what is computed of it
@@ -128,10 +127,8 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
         if column in log.source.columns:
             raise NotScoped(f"the explanations speak of column {column!r}, which holds predictions or explanations")
         raise NotScoped(f"the log has no column {column!r}, which the explanations speak of")
-    n, missing = measured.consistency.n, measured.missing(by) if by else 0
-    rows = read_rows(log, by, inputs, n)
-    if not n - missing <= len(rows.explanations) <= n:
-        refuse_change(n, len(rows.explanations))
+    measured.refuse_populations(by)
+    rows = read_rows(log, by, inputs, measured.consistency.n)
     lacking = sum(document is None for document in rows.X) if words else 0
     if lacking:
         raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")

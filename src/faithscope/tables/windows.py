@@ -244,15 +244,14 @@ def over_time(
     width, source = Every.of(every), measured.log.source
     refuse_nested(source.table.schema(), [column], "a moment is one value")
     refuse_no_moments(source.table, column)
-    seen = scan(source.table, [column])
-    refuse_missing(seen, "error" if measured.log.options.nulls == "error" else "drop")
+    refuse_missing(scan(source.table, [column]), "error" if measured.log.options.nulls == "error" else "drop")
 
     def windowed(further: Mapping[str, str] = MappingProxyType({})) -> KeyedRows:
         rows = measured.log.rows({"moment": column, **further})
         table = rows.table.filter(~is_missing(rows.table["moment"]))
         return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
 
-    parts = measured.parts(windowed(), ("window",), seen.missing.get(column, 0))
+    parts = Parts(measured, measured.fetched(windowed(), ("window",)))
     numbers = parts.cells.populations
     if len(numbers) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(numbers):,} windows: choose a longer one.")
@@ -279,9 +278,9 @@ def over_time(
     if not by:
         return found
     names = {f"p{j}": name for j, name in enumerate(by)}
-    missing = measured.n - parts.n + measured.missing(by)
+    measured.refuse_populations(by)
     title = crossed_name([*by, f"windows of {every}"])
     crossed = measured.populations(
-        windowed(names), (*names, "window"), missing, title, lambda group: (*group[:-1], width.start(group[-1]))
+        windowed(names), (*names, "window"), title, lambda group: (*group[:-1], width.start(group[-1]))
     )
     return replace(found, by=crossed)

@@ -1,11 +1,8 @@
 """A log made ready to be counted: which columns hold what, of which kind explanations are, and what is missing."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
-
-import numpy as np
 
 from faithscope.agreements import Spread
 from faithscope.discretizers import (
@@ -16,7 +13,6 @@ from faithscope.discretizers import (
     Delta,
     DeltaSign,
     Discretizer,
-    Floor,
     Modified,
     Original,
     Phrases,
@@ -26,7 +22,6 @@ from faithscope.discretizers import (
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import Settings, understood
-from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.tables.engine.answers import Scan, fetch, fetch_line, refuse_missing, refuse_nested, scan, shown
 from faithscope.tables.log.one_column import code_columns, list_width, plain_columns
@@ -73,10 +68,6 @@ def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan
         log, holes = in_batches(log)
     seen = scan(source.table, log.used)
     log, seen = replace(log, nan=seen.nan), replace(seen, missing={**seen.missing, **holes})
-    if log.keyed is None and isinstance(chosen, Floor):
-        largest = max(seen.largest.get(name, 0.0) for name in log.columns)
-        chosen(Importances.made(np.array([[largest]]), None, ""))  # which refuses what is too large
-        log = replace(log, largest=math.nan if seen.nan else largest)
     texts = isinstance(kind, KeyColumns) and len(log.columns) > 1 and any(schema[c].is_string() for c in log.columns)
     refuse_missing(seen, options.nulls, _CODES if texts else "", (*log.weights, *predicted))
     for name in (*predicted, *log.weights):
@@ -98,9 +89,8 @@ def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan
 
 def _in_batches(log: AuditedLog) -> bool:
     """Whether importances are read in batches: to be discretized, out of lists, or since there are many features."""
-    here = isinstance(log.options.discretizer, Original | Sign | Floor) and len(log.columns) <= _WIDE
-    lists = log.source.table.schema()[log.columns[0]].is_array()
-    return isinstance(log.kind, NumberColumns) and (lists or not here)
+    here = isinstance(log.options.discretizer, Original) and len(log.columns) <= _WIDE
+    return isinstance(log.kind, NumberColumns) and (log.source.table.schema()[log.columns[0]].is_array() or not here)
 
 
 def named_columns(source: LogSource, said: Any) -> dict[str, tuple[str, ...]]:

@@ -48,17 +48,6 @@ READERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"
 READERS |= dict.fromkeys((".json", ".jsonl", ".ndjson"), "json")
 
 
-def changed(seen: str) -> BadInput:
-    """The error if a log was written to between two questions."""
-    return BadInput(f"The log was written to while it was audited ({seen}): audit it again, or a copy of it.")
-
-
-def refuse_change(before: int, now: int) -> None:
-    """Raise if two questions counted different numbers of rows."""
-    if before != now:
-        raise changed(f"{before:,} rows at first, {now:,} later")
-
-
 @dataclass(frozen=True)
 class LogSource:
     """A log that can be asked questions.
@@ -101,7 +90,10 @@ class LogSource:
         finally:
             for file, stamp in self.files.items():
                 if _stamps([file]) != {file: stamp}:
-                    raise changed(f"{file!r} is no longer the file that was opened")
+                    raise BadInput(
+                        f"The log was written to while it was audited ({file!r} is no longer the file that was opened)"
+                        ": audit it again, or a copy of it."
+                    )
 
     def scratch(self) -> Connection:
         """A connection to the DuckDB of the log, to keep temporary tables in."""
@@ -217,10 +209,10 @@ def open_source(log: Any, connect: str | None = None) -> LogSource:
     paths: list[str] = [expanded(path) for path in given]
     if connect is None:
         with clear_errors("Starting DuckDB"):
-            return replace(_from_files(shared(), paths), embedded=True)
+            return _from_files(shared(), paths)
     connection = connect_to(connect)
     if is_embedded(connect):
-        return replace(_from_files(connection, paths), embedded=True)
+        return _from_files(connection, paths)
     return _from_table(connection, paths[0])
 
 
@@ -262,7 +254,9 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
             table = widened([connection.read_parquet(group) for group in groups.values()])
         said = {None if schema is None else (schema.metadata or {}).get(METADATA) for schema in schemas}
         settings = read_settings(schemas[0].empty_table()) if len(said) == 1 and None not in said else None
-        return LogSource(_with_known_types(table), name, settings, numbers, files=opened)
+        # What is not here is read once, as that of another engine is: nothing says whether it was written anew.
+        here = not any(file.startswith(_REMOTE) for file in files)
+        return LogSource(_with_known_types(table), name, settings, numbers, embedded=here, files=opened)
 
 
 def _matching(path: str) -> list[str]:
