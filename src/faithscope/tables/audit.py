@@ -11,6 +11,7 @@ from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import tells_new_words
 from faithscope.tables.engine.answers import dropped_note
+from faithscope.tables.log.conditions import only_rows
 from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference, about_reference, features_of_log, refuse_unlike, shared_by
@@ -140,8 +141,9 @@ def _opened_reference(
     shared = "their table" if other.table is log.table else shared_by(source, theirs)
     if shared is not None:
         try:
-            with replace(other, table=source).only(log.where, since=log.since)._opened():
-                both = True
+            chosen = other.only(log.where, since=log.since)
+            only_rows(source, chosen.where, chosen.since, chosen.time)
+            both = True
         except BadInput:  # no row is left
             both = False
         if both:

@@ -16,11 +16,10 @@ from faithscope.errors import BadInput, Incompatible, TooLarge
 from faithscope.explanations.base import Explanations, join_all
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.arrays import to_vector
-from faithscope.inputs.labels import refuse_numbers, to_keys, to_weights
+from faithscope.inputs.labels import refuse_numbers, to_weights
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside
 from faithscope.runtime.memory import available
-from faithscope.sample import Sample, number_labels
+from faithscope.sample import Sample, in_order
 from faithscope.tables.engine.answers import (
     as_array,
     coded,
@@ -36,9 +35,6 @@ from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows, is_output
 _PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
-_INSTEAD = (
-    "pass agreement=fs.Spread() or fs.Close(eps), on the command line --agreement spread, or a column of labels or bins"
-)
 
 
 def read_labels(rows: KeyedRows) -> dict[Any, int]:
@@ -59,25 +55,11 @@ def read_labels(rows: KeyedRows) -> dict[Any, int]:
 
 
 def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
-    """Raise if labels, None for missing, are numbers that are nearly all different; as in memory, in one sentence."""
-    known = [label for label in values if label is not None]
-    if not known or not all(isinstance(label, int | float) and not isinstance(label, bool) for label in known):
-        return
-    numbers, given = np.array(known, np.float64), rows[[label is not None for label in values]]
-    try:
-        refuse_numbers(numbers, given, "")
-    except BadInput:  # what is passed instead are columns, not arrays
-        raise BadInput(
-            f"Predictions are numbers, {len(numbers):,} different ones in {int(given.sum()):,} rows such as "
-            f"{numbers[0]:g}, and labels agree only if they are equal: {_INSTEAD}."
-        ) from None
-
-
-def in_order(names: Sequence[Any]) -> list[Any]:
-    """The different names in order, None last."""
-    present = [name for name in dict.fromkeys(names) if name is not None]
-    ordered = list(number_labels(to_keys(to_vector(present, "Values"), "Values"))[0]) if present else []
-    return [*ordered, None] if None in names else ordered
+    """Raise if labels, None for missing, are numbers that are nearly all different, as in memory."""
+    known = np.array([label is not None for label in values], bool)
+    numbers = [label for label in values if label is not None]
+    if numbers and all(isinstance(label, int | float) and not isinstance(label, bool) for label in numbers):
+        refuse_numbers(np.array(numbers, np.float64), rows[known], "a column of them")
 
 
 def cells(rows: KeyedRows) -> Table:
@@ -159,9 +141,10 @@ class Cells:
         lines = in_fixed_order(lines)
         explanations, (members, place) = rows.read(lines), coded(lines, by)
         codes, first = explanations.group()
-        order = {name: number for number, name in enumerate(in_order(members))}
-        group = np.array([order[name] for name in members], np.int64)[place]
-        return cls(lines, codes, explanations.take(first), list(order), group, numbers_of(lines, "given"), agreement)
+        known = [name for name in members if name is not None]
+        names = [*(known[j] for j in in_order(known)), *[None] * (None in members)]
+        group = np.array([names.index(name) for name in members], np.int64)[place]
+        return cls(lines, codes, explanations.take(first), names, group, numbers_of(lines, "given"), agreement)
 
     @property
     def measured(self) -> list[str]:

@@ -152,14 +152,14 @@ class Windows(Listed):
 
     def table(self) -> "pd.DataFrame":
         """One line per window; `difference` with its limits is from the reference, `differ` if they exclude zero."""
-        columns: dict[str, Any] = {"window": list(self.estimates)}
-        for name in ("n", "value", "low", "high", "unverifiable", "verified", "chance"):
-            columns[name] = [getattr(estimate, name) for estimate in self.estimates.values()]
-        changes = [self.compared.get(start) for start in self.estimates]
+        lines, changes = super().table(), [self.compared.get(start) for start in self.estimates]
         for name, attribute in (("difference", "value"), ("difference_low", "low"), ("difference_high", "high")):
-            columns[name] = [None if change is None else getattr(change, attribute) for change in changes]
-        columns["differ"] = [change is not None and change.differ for change in changes]
-        return frame(columns)
+            lines[name] = [None if change is None else getattr(change, attribute) for change in changes]
+        lines["differ"] = [change is not None and change.differ for change in changes]
+        return lines
+
+    def _beside(self) -> dict[str, Sequence[Any]]:
+        return {"window": list(self.estimates)}
 
     def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per window other than the reference: window a less reference b, with its interval.
@@ -179,8 +179,10 @@ class Windows(Listed):
     def to_dict(self) -> dict[str, Any]:
         """All numbers by window, ready for JSON."""
         lines = [
-            {"window": start.isoformat(), **estimate.to_dict(), "difference": _limits(self.compared.get(start))}
-            for start, estimate in self.estimates.items()
+            {"window": start.isoformat(), **estimate.to_dict(), "difference": change and change.to_dict()}
+            for (start, estimate), change in zip(
+                self.estimates.items(), map(self.compared.get, self.estimates), strict=True
+            )
         ]
         reference = {"name": self.against, **self.reference.to_dict()}
         among = {} if self.among is None else {"among": self.among.to_dict()}
@@ -217,12 +219,6 @@ class Windows(Listed):
         against = dict.fromkeys(self.changes, f"  CHANGED from {visible(self.against)}")
         named = zip(self.estimates, self._by_name(), strict=True)
         return [(name, f"{name}  {each.line}{against.get(start, '')}") for start, (name, each) in named]
-
-
-def _limits(change: Difference | None) -> dict[str, Any] | None:
-    if change is None:
-        return None
-    return {"value": change.value, "low": change.low, "high": change.high, "differ": change.differ}
 
 
 def over_time(
