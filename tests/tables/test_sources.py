@@ -150,7 +150,7 @@ REFUSED = [
     (BadInput, {"explanation": None}, "Say which columns are the explanation"),
     (BadInput, {"explanation": "shap_*"}, r"no column 'shap_\*' for explanation"),
     (BadInput, {"explanation": []}, "No column was named for explanation"),
-    (BadInput, {"prediction": "score"}, "are numbers, 80 different ones in 80 rows"),
+    (BadInput, {"prediction": "score"}, "80 different fractions in 80 rows"),
     (BadInput, {"prediction": "nothing"}, "'nothing' is null in all 80 rows"),
     (BadInput, {"explanation": MIXED_KEYS, "discretizer": fs.Sign()}, "discretizes importances; the log holds keys"),
     (BadInput, {"explanation": MIXED_KEYS, "discretizer": fs.Rank()}, "the log holds keys. If they are meant to be"),
@@ -167,7 +167,7 @@ REFUSED = [
     (BadInput, {"by": "nothing"}, "'nothing' is null in all"),
     (BadInput, {"time": "leaf"}, "holds string, not dates"),
     (BadInput, {"time": "day", "every": "1 fortnight"}, "every must be a number with"),
-    (BadInput, {"reference": 3}, "say which column is the time"),
+    (BadInput, {"against": 3}, "say which column is the time"),
     (BadInput, {"confidence": 2}, "confidence must be"),
     (BadInput, {"interval": "bootstrap"}, "interval must be"),
     (WrongType, {"table": 3}, "A log is a file"),
@@ -303,7 +303,7 @@ def test_no_message_repeats_a_password_however_the_address_is_mistyped(address):
     for given in (
         {"table": "log", "connect": address},
         {"table": address},
-        {"table": FRAME, "time": "day", "reference": address},
+        {"table": FRAME, "time": "day", "against": address},
     ):
         with pytest.raises(FaithscopeError) as caught:
             audit(**given, **HOW)

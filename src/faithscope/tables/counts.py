@@ -59,7 +59,9 @@ def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
     known = np.array([label is not None for label in values], bool)
     numbers = [label for label in values if label is not None]
     if numbers and all(isinstance(label, int | float) and not isinstance(label, bool) for label in numbers):
-        refuse_numbers(np.array(numbers, np.float64), rows[known], "a column of them")
+        refuse_numbers(
+            np.array(numbers, np.float64), rows[known], "a column of them (on the command line --agreement spread)"
+        )
 
 
 def cells(rows: KeyedRows) -> Table:

@@ -104,8 +104,8 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
     held = [name for name in log.others if name not in log.ids]
     for column in (column for column in inputs.values() if column not in held):
         raise NotScoped(
-            f"the explanations speak of column {column!r}, which the log does not hold beside predictions, "
-            "explanations and what identifies rows"
+            f"the log has no column {column!r}, which the explanations speak of, beside predictions, explanations and "
+            "what identifies rows"
         )
     measured.refuse_populations(by)
     rows = read_rows(log, by, inputs, measured.consistency.n)

@@ -66,7 +66,9 @@ def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan
     holes: Mapping[str, int] = {}
     if _in_batches(log):
         log, holes = in_batches(log)
-    seen = scan(source.table, log.used)
+    features = log.columns if isinstance(kind, NumberColumns | PairColumns) else ()
+    whole = [name for name in features if schema[name].is_integer()]
+    seen = scan(source.table, (*log.used, *whole))
     log, seen = replace(log, nan=seen.nan), replace(seen, missing={**seen.missing, **holes})
     texts = isinstance(kind, KeyColumns) and len(log.columns) > 1 and any(schema[c].is_string() for c in log.columns)
     refuse_missing(seen, options.nulls, _CODES if texts else "", (*log.weights, *predicted))
@@ -77,8 +79,8 @@ def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan
                 f"{what} in column {name!r} are missing in {seen.missing[name]:,} rows, and {why} numbers: say "
                 'nulls="drop" (--nulls drop) to leave such rows out.'
             )
-    for name in (*predicted, *(log.columns if isinstance(kind, NumberColumns | PairColumns) else ())):
-        if schema[name].is_integer() and seen.largest.get(name, 0.0) > _EXACT:
+    for name in (*predicted, *whole):
+        if seen.largest[name] > _EXACT:
             raise BadInput(f"Column {name!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
     for name in log.weights:
         none = fetch_line(source.table.aggregate(n=(source.table[name] == 0).sum()))["n"]

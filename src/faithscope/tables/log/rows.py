@@ -369,8 +369,12 @@ class AuditedLog:
         measured = (*self.predictions, *self.explained)
         return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in measured)
 
-    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE) -> "KeyedRows":
+    def rows(
+        self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE, *, whole: bool = False
+    ) -> "KeyedRows":
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
+
+        With all that explanations are made of, if these are read `whole`, before they are discretized.
 
         Rows of weight 0 count nowhere; if rows with missing values are dropped, those in which a used value is missing
         are left out.
@@ -392,20 +396,8 @@ class AuditedLog:
         beside |= {short: table[name] for short, name in shown.items()}
         if self.keyed is not None:
             return KeyedRows(table.select(**beside, k0=table[KEY]), self.keyed.kind, ("k0",))
-        keys = self._keys(table, whole=self.options.raw)
+        keys = self._keys(table, whole=whole or self.options.raw)
         return KeyedRows(table.select(**beside, **keys), self.kind, tuple(keys))
-
-    def raw(self, beside: Mapping[str, str]) -> Table:
-        """Columns of the log under new names, then all that explanations are made of, before they are discretized."""
-        source, keys = self.source.table, {}
-        if isinstance(self.kind, NumberColumns):
-            # Integers as they are: those beyond 2**53 are refused once they are here.
-            held = {f"k{j}": source[name] for j, name in enumerate(self.columns)}
-            keys = {key: value.cast("float64") if value.type().is_decimal() else value for key, value in held.items()}
-        else:
-            source = self._known(source, self.used)
-            keys = self._keys(source, whole=True)
-        return source.select(**{short: source[name] for short, name in beside.items()}, **keys)
 
     def _known(self, table: Table, columns: Sequence[str]) -> Table:
         """The rows without those in which one of these columns is missing, if such are dropped."""
