@@ -136,7 +136,7 @@ def test_a_small_spread_within_explanations_is_not_rounded_away(noise):
 
 @pytest.mark.parametrize("y", [default_rng(0).normal(size=60), np.arange(60) * 7])
 def test_numbers_without_an_agreement_are_told_of_it(y):
-    with pytest.raises(BadInput, match=r"agreement=fs.Spread\(\) or fs.Close\(eps\).* --agreement spread") as told:
+    with pytest.raises(BadInput, match=r"agreement=fs.Spread\(\) or fs.Close\(eps\), .* --agreement spread") as told:
         key_and_y([1, 2] * 30, y)
     assert len(str(told.value)) < 350
     assert "…" not in str(told.value)

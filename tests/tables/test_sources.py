@@ -150,7 +150,7 @@ REFUSED = [
     (BadInput, {"explanation": None}, "Say which columns are the explanation"),
     (BadInput, {"explanation": "shap_*"}, r"no column 'shap_\*' for explanation"),
     (BadInput, {"explanation": []}, "No column was named for explanation"),
-    (BadInput, {"prediction": "score"}, "80 different fractions in 80 rows"),
+    (BadInput, {"prediction": "score"}, "are numbers, 80 different ones in 80 rows"),
     (BadInput, {"prediction": "nothing"}, "'nothing' is null in all 80 rows"),
     (BadInput, {"explanation": MIXED_KEYS, "discretizer": fs.Sign()}, "discretizes importances; the log holds keys"),
     (BadInput, {"explanation": MIXED_KEYS, "discretizer": fs.Rank()}, "the log holds keys. If they are meant to be"),

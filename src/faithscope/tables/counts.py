@@ -35,6 +35,9 @@ from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows, is_output
 _PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
+_INSTEAD = (
+    "pass agreement=fs.Spread() or fs.Close(eps), on the command line --agreement spread, or a column of labels or bins"
+)
 
 
 def read_labels(rows: KeyedRows) -> dict[Any, int]:
@@ -55,13 +58,18 @@ def read_labels(rows: KeyedRows) -> dict[Any, int]:
 
 
 def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
-    """Raise if labels, None for missing, are numbers that are nearly all different, as in memory."""
-    known = np.array([label is not None for label in values], bool)
-    numbers = [label for label in values if label is not None]
-    if numbers and all(isinstance(label, int | float) and not isinstance(label, bool) for label in numbers):
-        refuse_numbers(
-            np.array(numbers, np.float64), rows[known], "a column of them (on the command line --agreement spread)"
-        )
+    """Raise if labels, None for missing, are numbers that are nearly all different; as in memory, in one sentence."""
+    known = [label for label in values if label is not None]
+    if not known or not all(isinstance(label, int | float) and not isinstance(label, bool) for label in known):
+        return
+    numbers, given = np.array(known, np.float64), rows[[label is not None for label in values]]
+    try:
+        refuse_numbers(numbers, given, "")
+    except BadInput:  # what is passed instead are columns, not arrays
+        raise BadInput(
+            f"Predictions are numbers, {len(numbers):,} different ones in {int(given.sum()):,} rows such as "
+            f"{numbers[0]:g}, and labels agree only if they are equal: {_INSTEAD}."
+        ) from None
 
 
 def cells(rows: KeyedRows) -> Table:
