@@ -23,6 +23,8 @@ from faithscope.measures.local import TogetherRows, per_explanation
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
+from faithscope.tables.sources import source
+from faithscope.tables.sources.connections import kept
 from laws.test_exact_columns import COLUMNS, conditions_on, rows_of
 from refused import refused
 from tables import engines
@@ -247,16 +249,6 @@ def test_two_thousand_features_give_the_same():
         assert_same(audited.consistency, fs.consistency(values, LABELS, discretizer=discretizer))
 
 
-def one_by_one(discretizer):
-    """The key of a row whose numbers are discretized alone; a missing one is a value."""
-
-    def key(row):
-        values = discretize(fs.Importances(np.nan_to_num(row)[None]), discretizer).values[0]
-        return tuple(None if x != x else float(value) for x, value in zip(row, values, strict=True))
-
-    return key
-
-
 @pytest.mark.parametrize(
     ("engine", "width", "form"),
     [
@@ -277,15 +269,15 @@ def test_missing_values_are_refused_dropped_or_a_value(engine, width, form):
     log = engines.put(engine, "holes", table(columns if form == "columns" else lists, labels))
     how = {**log, "prediction": LABEL, "explanation": "phi*"}
     whole = ~np.isnan(values).any(axis=1) & (labels != None)  # noqa: E711
-    alone, together = [None, fs.Floor(0), fs.Sign()], [fs.Truncate(0), fs.Rank(), fs.SignOfTop(2), fs.ReasonCodes(2)]
+    chosen = [None, fs.Floor(0), fs.Sign(), fs.Truncate(0), fs.Rank(), fs.SignOfTop(2), fs.ReasonCodes(2)]
     second = "phi_2" if form == "columns" else "phi[2]"
     told = f"{re.escape(repr(LABEL))} in 2, .*{re.escape(repr(second))} in {np.isnan(values[:, 2]).sum()}"
-    for discretizer in alone + together:
+    for discretizer in chosen:
         refused(BadInput, told, audit, **how, discretizer=discretizer)
         dropped = audit(**how, discretizer=discretizer, nulls="drop").consistency
         assert_same(dropped, fs.consistency(values[whole], LABELS[whole], discretizer=discretizer))
         assert f"{(~whole).sum()} rows were dropped: values missing" in dropped.notes
-        if discretizer in together or (discretizer is not None and form == "lists"):
+        if discretizer is not None:
             refused(
                 BadInput,
                 r'for which .* has no place: say nulls="drop"',
@@ -295,9 +287,36 @@ def test_missing_values_are_refused_dropped_or_a_value(engine, width, form):
                 nulls="key",
             )
             continue
-        kept, key = audit(**how, discretizer=discretizer, nulls="key").consistency, one_by_one(discretizer)
+        kept = audit(**how, nulls="key").consistency
         present = np.where(labels == None, "missing", labels)  # noqa: E711
-        assert_same(kept, fs.consistency(Plain([key(row) for row in values]), present))
+        keys = [tuple(None if x != x else x for x in row) for row in values.tolist()]
+        assert_same(kept, fs.consistency(Plain(keys), present))
+
+
+@engines.EACH
+def test_lines_that_are_equal_travel_once_and_count_as_often_as_they_occur(engine, monkeypatch):
+    values, travelled = tied(6), []
+    labels = LABELS.astype(object)
+    values[5, 1], labels[7] = np.nan, None
+    columns = {f"phi_{j}": values[:, j] for j in range(6)}
+    rows = pa.table({"row": np.arange(ROWS), LABEL: pa.array(labels.tolist()), "half": POPULATIONS, **columns})
+    log = fs.Log(**engines.put(engine, "counted", rows), prediction=LABEL, explanation="phi_*", nulls="drop")
+    whole = ~np.isnan(values).any(axis=1) & (labels != None)  # noqa: E711
+    monkeypatch.setattr(source, "kept", lambda lines, *to: kept((travelled.append(len(b)) or b for b in lines), *to))
+    for where, chosen in ((None, whole), ("half = 'north'", whole & (POPULATIONS == "north"))):
+        told = fs.consistency(log.only(where), discretizer="sign")
+        expected = fs.consistency(values[chosen], labels[chosen], discretizer="sign")
+        assert_same(told, expected, unsaid=("half = 'north'", "rows of the log"))
+    coarse = Sample.of(fs.Importances(values[whole]), labels[whole]).discretized("sign")
+    assert_same_groups(fs.consistency(log, discretizer="sign", by="half"), coarse, POPULATIONS[whole].tolist())
+    if engine != "duckdb":
+        signs = [*zip(*np.sign(values[:, :6] + 0.0).T, labels, strict=True)]
+        assert travelled[0] == len({repr(line) for line in signs}) < ROWS / 2
+    plain = fs.consistency(log)  # floats as they are
+    assert_same(plain, fs.consistency(values[whole], labels[whole]), unsaid=("rows of the log",))
+    infinite = rows.set_column(3, "phi_0", pa.array(np.where(np.arange(ROWS) == 9, -np.inf, values[:, 0])))
+    log = fs.Log(**engines.put(engine, "endless", infinite), prediction=LABEL, explanation="phi_*", nulls="drop")
+    refused(BadInput, "holds an infinite number in 1 rows", fs.consistency, log, discretizer="sign")
 
 
 @pytest.mark.engine

@@ -174,7 +174,7 @@ REFUSED = {
     r"must not be negative": (BadInput, lambda: fs.audit(replace(WEIGHED, table=FRAME.assign(w=[-1, 1, 1])))),
     r"counts every row once: leave weights": (NotProven, lambda: fs.Monitor().add(WEIGHED)),
     r"rows that count alike, and the log has weights": (NotProven, lambda: fs.certify(WEIGHED)),
-    r"got a Log and clusters=, which are columns": (BadInput, lambda: fs.Monitor().add(LOG, clusters=[1, 2, 3])),
+    r"got a log and clusters=, which are columns": (BadInput, lambda: fs.Monitor().add(LOG, clusters=[1, 2, 3])),
     r"got a Log and where=: say it": (BadInput, lambda: fs.Monitor().add_log(LOG, where="y = 1")),
     r"windows of time: name the column": (BadInput, lambda: fs.audit(LOG, every="1d")),
     r"fs.audit has no option 'predictions'. .*prediction": (WrongType, lambda: fs.audit(FRAME, predictions="y")),

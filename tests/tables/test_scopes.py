@@ -51,7 +51,7 @@ def test_a_rule_may_speak_of_a_column_called_document_and_a_missing_document_lea
     assert audited.sufficiency is None
     assert audited.notes[-1].endswith("the document is missing in 10 rows")
     copied = audit(log.assign(rule="y <= 0.5"), prediction="y", explanation="rule")
-    assert copied.notes[-1].endswith("column 'y', which holds predictions or explanations")
+    assert "no column 'y', which the explanations speak of, beside predictions" in copied.notes[-1]
 
 
 def test_groups_of_rules_are_those_of_memory_in_any_order_and_by_the_same_names():

@@ -178,9 +178,18 @@ def repeated_share(X: Any, beside: Callable[[Ints], Sequence[Array]]) -> float:
         return 0.0
     further = [column[:, None] for column in beside(chosen)]
     counts = np.unique(hash_rows([hashes[:, None], *further]), return_counts=True)[1]
-    share = 1 - len(counts) / len(chosen)
-    odd = odd_occurrence(np.bincount(np.minimum(counts, LARGEST + 2), minlength=LARGEST + 3), len(chosen))
-    return share if share >= NOTICED and odd is not None else 0.0
+    return odd_share(*np.unique(counts, return_counts=True))
+
+
+def odd_share(given: Ints, times: Ints) -> float:
+    """Share of rows that repeat an earlier row, if independent rows do not repeat so; otherwise 0.0.
+
+    ``times[j]`` different rows occur ``given[j]`` times.
+    """
+    n = int(given @ times)
+    share = float(1 - times.sum() / max(1, n))
+    counted = np.bincount(np.minimum(given, LARGEST + 2), times, LARGEST + 3).astype(np.int64)
+    return share if share >= NOTICED and odd_occurrence(counted, n) is not None else 0.0
 
 
 def odd_occurrence(times: Ints, n: int) -> int | None:

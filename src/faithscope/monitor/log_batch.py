@@ -72,7 +72,8 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
     timed = column_named(when)
     column = None if timed is None else source.named(timed, "when")[0]
     options = replace(declared, time=column, id=None)._options(discretizer=discretizer)
-    with declared._opened(source) as rows:
+    used = groups if column is None else (*groups, column)
+    with declared._opened(source, options, used) as rows:
         log, seen = open_log(rows, options)
         whole, schema = log.source.table, log.source.table.schema()
         refuse_nested(schema, groups, "a group is one value")

@@ -11,6 +11,7 @@ from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import tells_new_words
 from faithscope.tables.engine.answers import dropped_note
+from faithscope.tables.log.conditions import only_rows
 from faithscope.tables.logs import Log, LogColumns
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference, about_reference, features_of_log, refuse_unlike, shared_by
@@ -91,7 +92,8 @@ def audit(
     if time is not None:
         source.named([time], "time")
     other = None if against is None else _opened_reference(against, log, source, time)
-    with log._opened(source) as chosen:
+    used = (*groups, *(() if time is None else (time,)))
+    with log._opened(source, options, used, shows=True) as chosen:
         measured = MeasuredLog.of(chosen, options)
         baseline, compared = (1, ()) if other is None else _baseline(other, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)
@@ -139,8 +141,9 @@ def _opened_reference(
     shared = "their table" if other.table is log.table else shared_by(source, theirs)
     if shared is not None:
         try:
-            with replace(other, table=source).only(log.where, since=log.since)._opened():
-                both = True
+            chosen = other.only(log.where, since=log.since)
+            only_rows(source, chosen.where, chosen.since, chosen.time)
+            both = True
         except BadInput:  # no row is left
             both = False
         if both:

@@ -16,11 +16,10 @@ from faithscope.errors import BadInput, Incompatible, TooLarge
 from faithscope.explanations.base import Explanations, join_all
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.arrays import to_vector
-from faithscope.inputs.labels import refuse_numbers, to_keys, to_weights
+from faithscope.inputs.labels import refuse_numbers, to_weights
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside
 from faithscope.runtime.memory import available
-from faithscope.sample import Sample, number_labels
+from faithscope.sample import Sample, in_order
 from faithscope.tables.engine.answers import (
     as_array,
     coded,
@@ -32,9 +31,7 @@ from faithscope.tables.engine.answers import (
 )
 from faithscope.tables.engine.engines import Table, literal
 from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows, is_output
-from faithscope.tables.sources.source import changed, refuse_change
 
-_ALL = 2**31 - 2  # Spark takes no larger limit
 _PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
@@ -56,7 +53,6 @@ def read_labels(rows: KeyedRows) -> dict[Any, int]:
     if len(values) > _MOST_LABELS:
         many = f"Predictions have more than {_MOST_LABELS:,} different values"
         raise BadInput(f"{many}: pass classes, bins, or agreement=fs.Spread().")
-    refuse_alike(values)
     refuse_number_labels(values, given)
     return dict(zip(values, given.tolist(), strict=True))
 
@@ -76,28 +72,9 @@ def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
         ) from None
 
 
-def refuse_alike(values: Sequence[Any]) -> None:
-    """Raise if an engine tells values apart that Python takes for one, such as times in different zones."""
-    seen: set[Any] = set()
-    for value in values:
-        if value in seen:
-            raise BadInput(
-                f"The log's engine tells two values {value!r} apart that are one in Python: write them as text."
-            )
-        seen.add(value)
-
-
-def in_order(names: Sequence[Any]) -> list[Any]:
-    """The different names in order, None last."""
-    present = [name for name in dict.fromkeys(names) if name is not None]
-    ordered = list(number_labels(to_keys(to_vector(present, "Values"), "Values"))[0]) if present else []
-    return [*ordered, None] if None in names else ordered
-
-
-def cells(rows: KeyedRows, by: Sequence[str] = ()) -> Table:
+def cells(rows: KeyedRows) -> Table:
     """The (explanation, label) cells as an expression: key columns, `label` and `given`."""
-    table = rows.table
-    return table.group_by([*by, *rows.keys, "label"]).aggregate(given=table.count())
+    return rows.table.group_by([*rows.keys, "label"]).aggregate(given=rows.table.count())
 
 
 def counted(rows: KeyedRows, labels: Mapping[Any, int]) -> Profile:
@@ -106,21 +83,18 @@ def counted(rows: KeyedRows, labels: Mapping[Any, int]) -> Profile:
     Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
     are few in columns side by side, else in sorted lists.
     """
-    table, label, n = rows.table, rows.table["label"], sum(labels.values())
+    table, label = rows.table, rows.table["label"]
     plain = all(isinstance(value, str | bool | int | float | None) for value in labels)
     if plain and len(labels) <= _FEW and not label.type().is_unknown():
         counts = {}
         for j, value in enumerate(labels):
             is_it = label.isnull() if value is None else label == literal(value)
-            # Never null, since an engine may sum nothing but nulls to null.
-            counts[f"n{j}"] = table.count(where=is_it.coalesce(False) if None in labels else is_it)
+            counts[f"n{j}"] = table.count(where=is_it)
         groups = table.group_by(rows.keys).aggregate(**counts)
         answer = fetch(groups.group_by(list(counts)).aggregate(times=groups.count()))
         cell = np.column_stack([numbers_of(answer, name) for name in counts])
         which, place = np.nonzero(cell)
         given, times = cell[which, place], numbers_of(answer, "times")
-        if not cell.any(axis=1).all() or (cell.T @ times).tolist() != list(labels.values()):
-            raise changed(f"{n:,} rows at first, {cell.sum(axis=1) @ times:,} of the same labels later")
     else:
         groups = cells(rows)
         groups = groups.group_by(rows.keys).aggregate(given=groups["given"].collect())
@@ -129,7 +103,6 @@ def counted(rows: KeyedRows, labels: Mapping[Any, int]) -> Profile:
         lists = answer.column("given").combine_chunks()
         which = np.repeat(np.arange(len(lists)), np.asarray(lists.value_lengths()))
         given, times = np.asarray(lists.flatten()).astype(np.int64), numbers_of(answer, "times")
-        refuse_change(n, int(given @ times[which]))
     profile = Profile.of_groups(which, given, times, np.array([*labels.values()], np.int64))
     return replace(profile, labels=tuple(labels))
 
@@ -168,7 +141,7 @@ class Cells:
         predicted = rows.predicted if agreement.of_numbers else ["label"]
         units = [name for name in (CLUSTER, WEIGHT) if name in rows.table.columns]
         names = [*by, *rows.keys, *predicted, *units]
-        most = int(min(_ALL, available() / (_PER_VALUE * len(names))))
+        most = int(min(2**62, available() / (_PER_VALUE * len(names))))
         lines = fetch(rows.table.group_by(names).aggregate(given=rows.table.count()).limit(most + 1))
         if lines.num_rows > most:
             raise TooLarge(
@@ -178,9 +151,10 @@ class Cells:
         lines = in_fixed_order(lines)
         explanations, (members, place) = rows.read(lines), coded(lines, by)
         codes, first = explanations.group()
-        order = {name: number for number, name in enumerate(in_order(members))}
-        group = np.array([order[name] for name in members], np.int64)[place]
-        return cls(lines, codes, explanations.take(first), list(order), group, numbers_of(lines, "given"), agreement)
+        known = [name for name in members if name is not None]
+        names = [*(known[j] for j in in_order(known)), *[None] * (None in members)]
+        group = np.array([names.index(name) for name in members], np.int64)[place]
+        return cls(lines, codes, explanations.take(first), names, group, numbers_of(lines, "given"), agreement)
 
     @property
     def measured(self) -> list[str]:

@@ -1,7 +1,7 @@
 """Log: where a log of predictions and explanations is, and what its columns mean, said once."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
@@ -15,10 +15,9 @@ from faithscope.inputs.checks import check_word
 from faithscope.inputs.hints import hint
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
-from faithscope.sample import Sample
 from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_missing, refuse_nested, scan
 from faithscope.tables.log.conditions import only_rows, to_moment
-from faithscope.tables.log.layout import known_to_engines, open_log
+from faithscope.tables.log.layout import countable, known_to_engines, open_log
 from faithscope.tables.log.rows import KINDS, AuditOptions
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.scopes import LogRows, in_groups, read_rows
@@ -27,8 +26,8 @@ from faithscope.tables.sources.source import LogSource, Names, open_source
 _SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}
 # What is answered where the rows are, if no other option is given; all else is measured in memory.
 _COUNTED = {
-    "consistency": {"discretizer", "confidence", "interval", "agreement", "by"},
-    "leakage": {"words", "discretizer", "confidence", "interval"},
+    "consistency": {"discretizer", "confidence", "interval", "agreement"},
+    "leakage": {"discretizer", "confidence", "interval"},
 }
 
 
@@ -181,13 +180,24 @@ class Log:
             return self._read(rows, None)
 
     @contextmanager
-    def _opened(self, source: LogSource | None = None) -> Iterator[LogSource]:
-        """The rows that are asked about, all in one state."""
+    def _opened(
+        self,
+        source: LogSource | None = None,
+        options: AuditOptions | None = None,
+        further: Sequence[str] = (),
+        *,
+        shows: bool = False,
+    ) -> Iterator[LogSource]:
+        """The rows that are asked about, all in one state.
+
+        With options, for consistency alone, by further columns: an engine counts them, unless the log has columns that
+        it `shows`.
+        """
         source = self._source() if source is None else source
         with source.one_state():
             chosen = self.where is not None or self.since is not None
             rows = only_rows(source, self.where, self.since, self.time) if chosen else source
-            yield rows.copied()
+            yield rows.copied(None if options is None else countable(rows, options, further, shows=shows))
 
     def _source(self) -> LogSource:
         """The log as it is now; the rows of a query, which can be read once, as they were then."""
@@ -221,25 +231,21 @@ class Log:
             raise BadInput(f"fs.{name} got a log and askers=, which are rows in memory: pass by=, a column of the log.")
         if name == "plan":
             return verb(consistency(self), **options)
-        with self._opened() as rows:
-            found = self._counted(name, rows, options)
-            return self._in_memory(verb, rows, options) if found is None else found
-
-    def _counted(self, name: str, rows: LogSource, options: dict[str, Any]) -> Any:
-        """What the engine says of these rows; None if it cannot count them."""
         asked = {option: value for option, value in options.items() if value is not None}
-        if name not in _COUNTED or not asked.keys() <= _COUNTED[name]:
-            return None
         words, by = asked.pop("words", None), asked.pop("by", None)
-        settings = self._options(**asked)
-        if not known_to_engines(settings.discretizer):
-            return None
-        columns = () if by is None else rows.named(by, "by")
-        measured = MeasuredLog.of(rows, settings)
-        if name == "leakage":
-            return measured.leakage(words)
-        notes = (*measured.log.source.notes, *measured.log.notes)
-        return noted(measured.consistency, notes) if by is None else measured.by(columns)
+        known = name in _COUNTED and asked.keys() <= _COUNTED[name]
+        settings = self._options(**asked) if known else None
+        if settings is None or not known_to_engines(settings.discretizer):
+            with self._opened() as rows:
+                return self._in_memory(verb, rows, options)
+        source = self._source()
+        columns = () if by is None else source.named(by, "by")
+        with self._opened(source, settings, columns) as rows:
+            measured = MeasuredLog.of(rows, settings)
+            if name == "leakage":
+                return measured.leakage(words)
+            notes = (*measured.log.source.notes, *measured.log.notes)
+            return noted(measured.consistency, notes) if by is None else measured.by(columns)
 
     def _in_memory(self, verb: Callable[..., Any], rows: LogSource, options: dict[str, Any]) -> Any:
         """What a verb says of the rows, once they are here."""
@@ -252,9 +258,6 @@ class Log:
         handed: tuple[Any, ...] = (known.explanations, known.predictions)
         if "X" in takes:
             handed = (*handed, known.X)
-        elif known.clusters is None:  # what is told of rows that repeat is told without X too
-            sample = Sample(known.explanations, known.predictions, known.X)
-            handed = (known.explanations._with(remarks=(*known.explanations.remarks, *sample._repeats())), handed[1])
         if not known.by:
             return verb(*handed, **options)
         return in_groups(known.by, lambda groups: verb(*handed, **options, by=groups))

@@ -14,8 +14,7 @@ from faithscope.counting.profile import Profile
 from faithscope.discretizers.base import steps
 from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.errors import BadInput, WrongType
-from faithscope.inputs.array_types import Ints
-from faithscope.inputs.repeats import LARGEST, NOTICED, odd_occurrence
+from faithscope.inputs.repeats import NOTICED, odd_share
 from faithscope.measures.comparing.beside import Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations, measure_group
@@ -33,14 +32,12 @@ from faithscope.tables.engine.answers import (
     numbers_of,
     refuse_missing,
     refuse_nested,
-    row_count,
     scan,
     shown,
 )
-from faithscope.tables.engine.engines import Table
 from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import SPELLED, AuditedLog, AuditOptions, CodeColumns, Keyed, KeyedRows, ReasonColumn
-from faithscope.tables.sources.source import LogSource, changed, refuse_change
+from faithscope.tables.sources.source import LogSource
 
 _MOST_GROUPS = 1000
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
@@ -106,27 +103,24 @@ class MeasuredLog:
                 f"All {whole.n:,} rows are of one cluster in column {log.clusters[0]!r}, so none can be checked "
                 "against another: name another column, or leave clusters away if rows are independent."
             )
-        notes = list(repeat_notes(log, whole, self.total))
+        notes = list(repeat_notes(log, whole))
         if cells is not None and isinstance(log.kind, CodeColumns):
             coded = Sample(cells.distinct.take(cells.codes), cells.labels, agreement=self.agreement)
             notes += given_code_notes(coded)
         for step in steps(options.discretizer):  # what reason codes count against
             notes += step._facing(None) if isinstance(step, ReasonCodes) and reasons is None else ()
         whole = noted(whole, tuple(notes) if reasons is None else (*notes, *reasons.notes))
-        dropped = self.total - self._left - whole.n
-        if dropped < 0 or options.nulls != "drop":
-            refuse_change(self.total - self._left, whole.n)
-        return noted(whole, (*dropped_note(dropped), *weightless_note(log.weightless)))
+        return noted(whole, (*dropped_note(self._before_drop - whole.n), *weightless_note(log.weightless)))
 
     @property
-    def _left(self) -> int:
-        """Rows that are not measured although no value is missing: of weight 0, or those that a discretizer learned."""
-        return self.log.weightless + (0 if self.log.keyed is None else self.log.keyed.looked)
+    def _before_drop(self) -> int:
+        """Rows without those that are not measured although no value is missing: of weight 0, or learned from."""
+        return self.total - self.log.weightless - (0 if self.log.keyed is None else self.log.keyed.looked)
 
     @property
     def dropped(self) -> int:
         """How many rows were dropped since values are missing."""
-        return self.total - self._left - self.consistency.n
+        return self._before_drop - self.consistency.n
 
     @property
     def reasons(self) -> Keyed | None:
@@ -162,9 +156,7 @@ class MeasuredLog:
         """The rows in memory; None if engines count them, which they do if explanations are told apart by equality."""
         if not self._by_row and not isinstance(self.rows.kind, SPELLED):
             return None
-        cells = self.fetched(self.rows)
-        refuse_change(self.n, int(cells.rows.sum()))
-        return cells
+        return self.fetched(self.rows)
 
     def fetched(self, rows: KeyedRows, by: Sequence[str] = ()) -> Cells:
         """Rows by population in memory."""
@@ -172,13 +164,6 @@ class MeasuredLog:
             what = "predicted numbers" if self.agreement.of_numbers else "clusters" if rows.clustered else "weights"
             need(_PER_ROW * self.n, f"{self.n:,} rows with {what}", "audit a part of the log")
         return Cells.of(rows, self.agreement, by)
-
-    def parts(self, rows: KeyedRows, by: Sequence[str], missing: int) -> "Parts":
-        """The rows by other columns, in which at most so many rows are missing a value."""
-        found = Parts(self, self.fetched(rows, by))
-        if not self.n - missing <= found.n <= self.n:
-            raise changed(f"{self.n:,} rows at first, {found.n:,} later")
-        return found
 
     def estimate(self, counts: CountedRows) -> Estimate:
         """An estimate from what was counted."""
@@ -191,22 +176,19 @@ class MeasuredLog:
         """An estimate per population: the values of a column, or of several crossed."""
         columns = tuple(dict.fromkeys(columns))
         names = {f"p{j}": name for j, name in enumerate(columns)}
-        rows, missing = self.log.rows(names), self.missing(columns)
-        return self.populations(rows, tuple(names), missing, crossed_name(columns))
+        self.refuse_populations(columns)
+        return self.populations(self.log.rows(names), tuple(names), crossed_name(columns))
 
-    def missing(self, columns: Sequence[str]) -> int:
-        """How many rows may be left out since columns that name populations are missing; raises if they cannot."""
-        source, nulls = self.log.source, self.log.options.nulls
-        refuse_nested(source.table.schema(), columns, "a population is one value")
-        seen = scan(source.table, columns)
-        refuse_missing(seen, nulls)
-        return sum(seen.missing.values()) if nulls == "drop" else 0
+    def refuse_populations(self, columns: Sequence[str]) -> None:
+        """Raise if columns that name populations are missing where nobody said what to do, or hold more than values."""
+        table = self.log.source.table
+        refuse_nested(table.schema(), columns, "a population is one value")
+        refuse_missing(scan(table, columns), self.log.options.nulls)
 
     def populations(
         self,
         rows: KeyedRows,
         by: Sequence[str],
-        missing: int,
         title: str,
         named: Callable[[Any], Any] = lambda name: name,
     ) -> Populations:
@@ -214,14 +196,12 @@ class MeasuredLog:
 
         Parameters
         ----------
-        missing : int
-            In how many rows, at most, a value is missing.
         title : str
             What gives the populations.
         named : callable
             What a population is called.
         """
-        parts = self.parts(rows, by, missing)
+        parts = Parts(self, self.fetched(rows, by))
         names = parts.cells.populations
         most = _MOST_NUMBERS if isinstance(names[0], float) else _MOST_GROUPS
         if len(names) > most:
@@ -258,11 +238,6 @@ class Parts:
     measured: MeasuredLog
     cells: Cells
 
-    @property
-    def n(self) -> int:
-        """Rows of all populations."""
-        return int(self.cells.rows.sum())
-
     @cached_property
     def beside(self) -> Beside:
         """The populations, in order, beside everybody."""
@@ -281,46 +256,24 @@ class Parts:
 
 
 _FEW = 50_000  # rows that are all compared; of more, a sixteenth
-_FIRST = 3  # columns that are compared before all of them
-_FAIR = 64  # a part of fewer than one row in so many is not fair
 
 
-def repeat_notes(log: AuditedLog, estimate: Estimate, total: int) -> tuple[str, ...]:
+def repeat_notes(log: AuditedLog, estimate: Estimate) -> tuple[str, ...]:
     """A note if whole rows of the log repeat, more often than chance gives.
 
     Nothing is told of clustered rows, nor of a log that holds explanations and predictions alone: that these repeat is
     what is measured. A column that identifies rows tells all of them apart. Nor is anything told if a column cannot be
-    compared, or if the log no longer has the `total` of rows that it had when it was measured.
+    compared.
     """
     import ibis
 
     log = log if log.keyed is None else log.keyed.before
-    if estimate.clusters is not None or 1 - estimate.distinct / max(1, estimate.n) < NOTICED:
-        return ()
     rows, others = log.source.table, log.others
-    if not others or any(shown(rows[name]) is None for name in others):
+    silent = estimate.clusters is not None or 1 - estimate.distinct / max(1, estimate.n) < NOTICED
+    if silent or not others or any(shown(rows[name]) is None for name in others):
         return ()
-    values = [rows[name] for name in (*others, *dict.fromkeys(log.used))]
-    values.sort(key=lambda value: not value.type().is_floating())  # those first that seldom repeat
-    table = rows.select(**{f"c{j}": value for j, value in enumerate(values)})
-    part, first = table, table.columns[:_FIRST]
+    hashed = rows.select(row=ibis.struct({name: rows[name] for name in dict.fromkeys((*others, *log.used))}).hash())
     if estimate.n > _FEW:  # equal rows are all among the sixteenth, or none is
-        some = table.filter(ibis.struct({name: table[name] for name in first}).hash() % 16 == 0)
-        part = some if _FAIR * row_count(some) > estimate.n else table  # else they have few different values
-    if _occurrences(part, first)[1] < NOTICED:
-        return ()
-    times, share = _occurrences(part, part.columns)
-    odd = odd_occurrence(times, int(times @ np.arange(len(times))))
-    if share < NOTICED or odd is None or row_count(table) != total:
-        return ()
-    return repeated_note(share, " of the log")
-
-
-def _occurrences(table: Table, columns: Sequence[str]) -> tuple[Ints, float]:
-    """How many different rows occur 0, 1, 2, … times by some columns, and the share of rows that repeat another."""
-    groups = table.group_by(list(columns)).aggregate(given=table.count())
-    answer = fetch(groups.group_by("given").aggregate(times=groups.count()))
-    given, times = numbers_of(answer, "given"), numbers_of(answer, "times")
-    counted = np.zeros(LARGEST + 3, np.int64)
-    np.add.at(counted, np.minimum(given, LARGEST + 2), times)
-    return counted, float(1 - times.sum() / max(1, int(given @ times)))
+        hashed = hashed.filter(hashed["row"] % 16 == 0)
+    answer = fetch(hashed.group_by("row").aggregate(given=ibis._.count()).group_by("given").aggregate(n=ibis._.count()))
+    return repeated_note(odd_share(numbers_of(answer, "given"), numbers_of(answer, "n")), " of the log")

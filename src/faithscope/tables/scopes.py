@@ -18,11 +18,10 @@ from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_objects
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.encoding import Encoding, measure_encoding
-from faithscope.measures.estimate import FOR_EQUALITY, NECESSITY, Estimate, noted, refuse_spread
+from faithscope.measures.estimate import FOR_EQUALITY, NECESSITY, Estimate, noted
 from faithscope.measures.notes import rules_by_feature
 from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_asked, measure_scoped
-from faithscope.notes import Note, doubts, of_kind
+from faithscope.notes import Note
 from faithscope.relations import Alike
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample, number_labels
@@ -38,7 +37,6 @@ from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows, NumberColumns, PairColumns, RuleColumn, SetColumn
 from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.sources.source import refuse_change
 
 _MOST_NAMED = 100_000  # rows of importances
 _PER_CELL = 100  # bytes of a value of a row, with what is computed of it
@@ -89,24 +87,6 @@ def scoped_by(measured: MeasuredLog, columns: Sequence[str], measures: Sequence[
     return {name: in_groups(groups, partial(measure_asked, sample, how=asked[name])) for name in measures}
 
 
-def encoding(measured: MeasuredLog) -> Encoding:
-    """The encoding of the rows of a log."""
-    refuse_spread(measured.agreement, "encoding")
-    try:
-        sample, _ = _of_scopes(measured)
-    except NotScoped as problem:
-        raise NotScoped(f"Encoding cannot be measured, since {problem}: keep the inputs in the log.") from None
-    if sample is None:
-        raise NotScoped(
-            "The explanations of this log do not say where they apply, so encoding is undefined: log rules or words, "
-            "and audit them without a discretizer."
-        )
-    told = measured.consistency.notes
-    return measure_encoding(
-        sample.noting((*doubts(told), *of_kind(told, "dropped"))), None, measured.log.options.confidence
-    )
-
-
 def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | None, dict[str, Array]]:
     """The rows of rules or words, with what these speak of, and their groups; None of other explanations.
 
@@ -123,15 +103,12 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
     inputs = {feature: settings.get("inputs", {}).get(feature, feature) for feature in features}
     held = [name for name in log.others if name not in log.ids]
     for column in (column for column in inputs.values() if column not in held):
-        if column in log.ids:
-            raise NotScoped(f"the explanations speak of column {column!r}, which was said to identify rows")
-        if column in log.source.columns:
-            raise NotScoped(f"the explanations speak of column {column!r}, which holds predictions or explanations")
-        raise NotScoped(f"the log has no column {column!r}, which the explanations speak of")
-    n, missing = measured.consistency.n, measured.missing(by) if by else 0
-    rows = read_rows(log, by, inputs, n)
-    if not n - missing <= len(rows.explanations) <= n:
-        refuse_change(n, len(rows.explanations))
+        raise NotScoped(
+            f"the log has no column {column!r}, which the explanations speak of, beside predictions, explanations and "
+            "what identifies rows"
+        )
+    measured.refuse_populations(by)
+    rows = read_rows(log, by, inputs, measured.consistency.n)
     lacking = sum(document is None for document in rows.X) if words else 0
     if lacking:
         raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")

@@ -152,14 +152,14 @@ class Windows(Listed):
 
     def table(self) -> "pd.DataFrame":
         """One line per window; `difference` with its limits is from the reference, `differ` if they exclude zero."""
-        columns: dict[str, Any] = {"window": list(self.estimates)}
-        for name in ("n", "value", "low", "high", "unverifiable", "verified", "chance"):
-            columns[name] = [getattr(estimate, name) for estimate in self.estimates.values()]
-        changes = [self.compared.get(start) for start in self.estimates]
+        lines, changes = super().table(), [self.compared.get(start) for start in self.estimates]
         for name, attribute in (("difference", "value"), ("difference_low", "low"), ("difference_high", "high")):
-            columns[name] = [None if change is None else getattr(change, attribute) for change in changes]
-        columns["differ"] = [change is not None and change.differ for change in changes]
-        return frame(columns)
+            lines[name] = [None if change is None else getattr(change, attribute) for change in changes]
+        lines["differ"] = [change is not None and change.differ for change in changes]
+        return lines
+
+    def _beside(self) -> dict[str, Sequence[Any]]:
+        return {"window": list(self.estimates)}
 
     def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per window other than the reference: window a less reference b, with its interval.
@@ -179,8 +179,10 @@ class Windows(Listed):
     def to_dict(self) -> dict[str, Any]:
         """All numbers by window, ready for JSON."""
         lines = [
-            {"window": start.isoformat(), **estimate.to_dict(), "difference": _limits(self.compared.get(start))}
-            for start, estimate in self.estimates.items()
+            {"window": start.isoformat(), **estimate.to_dict(), "difference": change and change.to_dict()}
+            for (start, estimate), change in zip(
+                self.estimates.items(), map(self.compared.get, self.estimates), strict=True
+            )
         ]
         reference = {"name": self.against, **self.reference.to_dict()}
         among = {} if self.among is None else {"among": self.among.to_dict()}
@@ -219,12 +221,6 @@ class Windows(Listed):
         return [(name, f"{name}  {each.line}{against.get(start, '')}") for start, (name, each) in named]
 
 
-def _limits(change: Difference | None) -> dict[str, Any] | None:
-    if change is None:
-        return None
-    return {"value": change.value, "low": change.low, "high": change.high, "differ": change.differ}
-
-
 def over_time(
     measured: MeasuredLog, column: str, every: str, reference: MeasuredLog | int = 1, by: Sequence[str] = ()
 ) -> Windows:
@@ -244,15 +240,14 @@ def over_time(
     width, source = Every.of(every), measured.log.source
     refuse_nested(source.table.schema(), [column], "a moment is one value")
     refuse_no_moments(source.table, column)
-    seen = scan(source.table, [column])
-    refuse_missing(seen, "error" if measured.log.options.nulls == "error" else "drop")
+    refuse_missing(scan(source.table, [column]), "error" if measured.log.options.nulls == "error" else "drop")
 
     def windowed(further: Mapping[str, str] = MappingProxyType({})) -> KeyedRows:
         rows = measured.log.rows({"moment": column, **further})
         table = rows.table.filter(~is_missing(rows.table["moment"]))
         return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
 
-    parts = measured.parts(windowed(), ("window",), seen.missing.get(column, 0))
+    parts = Parts(measured, measured.fetched(windowed(), ("window",)))
     numbers = parts.cells.populations
     if len(numbers) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(numbers):,} windows: choose a longer one.")
@@ -279,9 +274,9 @@ def over_time(
     if not by:
         return found
     names = {f"p{j}": name for j, name in enumerate(by)}
-    missing = measured.n - parts.n + measured.missing(by)
+    measured.refuse_populations(by)
     title = crossed_name([*by, f"windows of {every}"])
     crossed = measured.populations(
-        windowed(names), (*names, "window"), missing, title, lambda group: (*group[:-1], width.start(group[-1]))
+        windowed(names), (*names, "window"), title, lambda group: (*group[:-1], width.start(group[-1]))
     )
     return replace(found, by=crossed)

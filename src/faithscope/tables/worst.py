@@ -16,7 +16,7 @@ from faithscope.sample import Sample, number_labels
 from faithscope.tables.counts import Cells, cells
 from faithscope.tables.engine.answers import fetch
 from faithscope.tables.engine.engines import Table
-from faithscope.tables.log.rows import CLUSTER, SPELLED, KeyedRows
+from faithscope.tables.log.rows import CLUSTER, KeyedRows
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.scopes import read_rows
 
@@ -99,37 +99,23 @@ def apart(cells: Cells) -> Ints:
 
 def _examples(measured: MeasuredLog, k: int, rows: KeyedRows) -> Any:
     """Some rows of the k worst explanations; of numbers, one for each of the k farthest pairs."""
-    held, numbers = measured.cells, measured.agreement.of_numbers
-    if held is None or not (numbers or isinstance(measured.rows.kind, SPELLED)):
-        return _some_rows(replace(rows, table=_among(rows.table, _worst(rows, k), rows.keys)), _EXAMPLES)
-    worst = _worst_cells(held, k)
-    chosen = replace(rows, table=_alike(rows, held.lines.take(worst)))
-    answer = _some_rows(chosen, 1 if numbers else _EXAMPLES)
-    codes = held.distinct.locate(rows.read(answer))
-    return answer.take(np.flatnonzero(np.isin(codes, held.codes[worst])))
+    import ibis
+
+    held, told = measured.cells, [*rows.keys, *rows.predicted]
+    worst = _worst(rows, k) if held is None else ibis.memtable(held.lines.take(_worst_cells(held, k)).select(told))
+    chosen = replace(rows, table=_among(rows.table, worst, told))
+    return _some_rows(chosen, 1 if rows.predicted else _EXAMPLES)
 
 
 def _worst(rows: KeyedRows, k: int) -> Table:
-    """The keys of the k explanations with most disagreeing pairs of rows, then most rows, as an expression.
-
-    If rows are clustered, only pairs of rows of different clusters count.
-    """
+    """The keys of the k explanations with most disagreeing pairs of rows, then most rows, as an expression."""
     import ibis
 
-    keys = list(rows.keys)
-    if rows.clustered:
-        table = cells(rows, [CLUSTER])
-        given = table["given"].cast("float64")
-        total, owner, alike = (
-            given.sum().over(ibis.window(group_by=[*keys, *further])) for further in ([], [CLUSTER], ["label"])
-        )
-        table = table.mutate(apart=given * (total - owner - alike + given))
-        apart = table["apart"].sum()
-    else:  # of large logs a window takes long
-        table = cells(rows)
-        apart = table["given"].sum() * table["given"].sum() - (table["given"] * table["given"]).sum()
-    ranked = table.group_by(keys).aggregate(rows=table["given"].sum().cast("int64"), disagreeing=apart.cast("int64"))
-    return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *keys]).limit(check_whole(k, "k"))
+    table = cells(rows)
+    given = table["given"]
+    pairs = given.sum() * given.sum() - (given * given).sum()
+    ranked = table.group_by(rows.keys).aggregate(rows=given.sum(), disagreeing=pairs)
+    return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *rows.keys]).limit(check_whole(k, "k"))
 
 
 def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
@@ -145,22 +131,6 @@ def _worst_cells(held: Cells, k: int) -> Ints:
         return np.unique(np.repeat(np.arange(len(held.rows)), held.rows)[rows])
     numbers = held.numbered.explanations.key[0][:, 0]
     return np.flatnonzero(np.isin(held.codes, numbers[np.argsort(-apart(held), kind="stable")[:k]]))
-
-
-def _alike(rows: KeyedRows, lines: Any) -> Table:
-    """The rows with the numbers of some cells, or with their explanations as they are spelled."""
-    import ibis
-
-    if rows.predicted:
-        first = rows.predicted[0]
-        return rows.table.filter(rows.table[first].isin(lines.column(first).unique().to_pylist()))
-    values = {key: rows.table[key] for key in rows.keys}
-    different = {repr(line): line for line in lines.select(list(values)).to_pylist()}.values()
-    alike = [
-        ibis.and_(*(values[key].identical_to(ibis.literal(line[key], values[key].type())) for key in line))
-        for line in different
-    ]
-    return rows.table.filter(ibis.or_(*alike))
 
 
 def _some_rows(rows: KeyedRows, most: int) -> Any:

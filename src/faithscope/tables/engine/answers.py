@@ -1,6 +1,5 @@
 """Answers of an engine as Arrow tables, whole or in batches."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,7 +11,7 @@ from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.notes import Note
-from faithscope.tables.engine.engines import Expression, Table, clear_errors, literal, rows_in_batches
+from faithscope.tables.engine.engines import Expression, Table, clear_errors, rows_in_batches
 
 
 def fetch(expression: Expression) -> Any:
@@ -135,7 +134,7 @@ class Scan:
     nan : frozenset
         Columns that hold NaN.
     largest : dict
-        The largest absolute value of each column of numbers.
+        The largest absolute value of each column of whole numbers.
     """
 
     rows: int
@@ -151,23 +150,15 @@ def scan(table: Table, columns: Sequence[str]) -> Scan:
     question: dict[str, Any] = {"rows": table.count()}
     for j, name in enumerate(names):
         question[f"c{j}"] = table[name].count()
-        if schema[name].is_numeric():
-            question[f"m{j}"] = table[name].abs().max().cast("float64")
-    line, largest, nan = fetch_line(table.aggregate(**question)), {}, {}
-    for j, name in enumerate(names):
-        if f"m{j}" in line:  # a driver may hand NaN, the largest of all, over as null
-            end = line[f"m{j}"]
-            largest[name] = float(end) if end is not None else math.nan if line[f"c{j}"] else 0.0
-    odd = [name for name, value in largest.items() if not math.isfinite(value)]
-    if odd:
-        numbers = [table[name].cast("float64") for name in odd]
-        question = {f"n{j}": value.isnan().sum() for j, value in enumerate(numbers)}
-        # By comparison, since Ibis takes it for granted that Spark has no infinite numbers.
-        question |= {f"i{j}": (value.abs() == literal(math.inf)).sum() for j, value in enumerate(numbers)}
-        found = fetch_line(table.aggregate(**question))
-        refuse_infinite({name: int(found[f"i{j}"]) for j, name in enumerate(odd)})
-        nan = {name: int(found[f"n{j}"]) for j, name in enumerate(odd) if found[f"n{j}"]}
+        if schema[name].is_floating():
+            question |= {f"n{j}": table[name].isnan().sum(), f"i{j}": table[name].isinf().sum()}
+        elif schema[name].is_integer():
+            question[f"m{j}"] = table[name].abs().max()
+    line = fetch_line(table.aggregate(**question))
+    refuse_infinite({name: line.get(f"i{j}") or 0 for j, name in enumerate(names)})
+    nan = {name: count for j, name in enumerate(names) if (count := line.get(f"n{j}"))}
     missing = {name: line["rows"] - line[f"c{j}"] + nan.get(name, 0) for j, name in enumerate(names)}
+    largest = {name: line.get(f"m{j}") or 0 for j, name in enumerate(names)}
     return Scan(line["rows"], {name: count for name, count in missing.items() if count}, frozenset(nan), largest)
 
 

@@ -1,6 +1,6 @@
 """Engines: what of Ibis is used here, and how a database hands over its rows.
 
-All that is counted is counted by a DuckDB of our own; other engines choose rows, and hand them over in one question.
+A DuckDB of our own counts. Other engines choose rows, and hand them over in one question, equal ones once if need be.
 """
 
 import re

@@ -8,11 +8,11 @@ function, is refused: what it computes is a column of a view or of a query.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import Any
 
-from faithscope.errors import BadInput, FaithscopeError, WrongType
+from faithscope.errors import BadInput, FaithscopeError
 from faithscope.explanations.base import several
 from faithscope.inputs.hints import hint
 from faithscope.tables.engine.answers import fetch_line, nan_as_null, row_count
@@ -39,6 +39,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     "Between": ("this", "low", "high", "negate"),
 }
 _TAKEN = "a condition compares columns with values: =, <, in, between, like, is null, joined by and, or, not"
+_WITH = "where compares moments with what must be"
 _TOO_FINE = re.compile(r"[.,]\d{7}")  # Python drops what is finer than microseconds
 
 
@@ -125,9 +126,9 @@ class LogColumns:
         """Both sides of an operator; a text of CSV files is a number beside a number, if all of its column are."""
         a, b = self.translated(left), self.translated(right)
         if _is_text(right) and (a.type().is_timestamp() or a.type().is_date()):
-            return _beside_moment(a, right.this)
+            return _beside_moment(a, to_moment(right.this, _WITH))
         if _is_text(left) and (b.type().is_timestamp() or b.type().is_date()):
-            return _beside_moment(b, left.this)[::-1]
+            return _beside_moment(b, to_moment(left.this, _WITH))[::-1]
         for node, value, other in ((left, a, b), (right, b, a)):
             if value.type().is_string() and other.type().is_numeric() and type(node).__name__ == "Column":
                 number = self.numbers.get(self._name(node))
@@ -153,26 +154,14 @@ def _is_text(node: Any) -> bool:
     return type(node).__name__ == "Literal" and bool(node.is_string)
 
 
-def _beside_moment(moment: Expression, text: str) -> tuple[Expression, Expression]:
-    """A date or moment and a text that says another, so that engines compare them as they stand in UTC."""
-    written = _read_moment(text)
+def _beside_moment(moment: Expression, written: datetime) -> tuple[Expression, Expression]:
+    """A date or moment and another one, so that engines compare them as they stand in UTC."""
     if not moment.type().is_date():
         zone = "+00:00" if has_zone(moment) else ""
         return moment, literal(f"{written}{zone}").cast(moment.type())
     if written.time() == written.min.time():
         return moment, literal(str(written.date())).cast("date")
     return moment.cast("timestamp"), literal(str(written)).cast("timestamp")
-
-
-def _read_moment(text: str) -> datetime:
-    """In UTC; without an offset it is taken as it stands."""
-    try:
-        written = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise BadInput(f"where compares moments with {text!r}: write one such as '2026-03-01T12:30'.") from None
-    if _TOO_FINE.search(text):
-        raise BadInput(f"where compares moments with {text!r}, finer than microseconds: write at most six decimals.")
-    return written.astimezone(UTC).replace(tzinfo=None) if written.tzinfo else written
 
 
 def only_rows(source: LogSource, where: str | None, since: Any, time: str | None) -> LogSource:
@@ -197,7 +186,7 @@ def only_rows(source: LogSource, where: str | None, since: Any, time: str | None
     name, table = time or known[0], source.table
     chosen = _only(
         source,
-        lambda columns: ge(*_beside_moment(columns.typed[name], start.isoformat())),
+        lambda columns: ge(*_beside_moment(columns.typed[name], start)),
         f"where {name} is {since} or later",
     )
     unknown = fetch_line(table.aggregate(n=table[name].isnull().sum()))["n"] or 0
@@ -216,16 +205,13 @@ def _only(source: LogSource, condition: Callable[[LogColumns], Expression], word
     return replace(chosen, notes=(*source.notes, f"{kept:,} of {rows:,} rows, {words}"))
 
 
-def to_moment(moment: Any) -> datetime:
-    """A date or moment in whole seconds; without a zone it is taken as it stands."""
-    if isinstance(moment, date) and not isinstance(moment, datetime):
-        return datetime(moment.year, moment.month, moment.day)
+def to_moment(moment: Any, what: str = "since is") -> datetime:
+    """A date or moment in UTC; without a zone it is taken as it stands."""
     try:
-        start = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    except ValueError:
-        raise BadInput(f"since is a date or moment such as 2026-03-01 or 2026-03-01T12:30; got {moment!r}.") from None
-    if not isinstance(start, datetime):
-        raise WrongType(f"since is a date or moment such as 2026-03-01; got {moment!r}.")
-    if start.microsecond:
-        raise BadInput(f"since is a moment in whole seconds; got {moment!r}.")
-    return start
+        text = moment.strip() if isinstance(moment, str) else moment.isoformat()
+        start = datetime.fromisoformat(text)
+    except (AttributeError, ValueError):
+        raise BadInput(f"{what} a date or moment such as 2026-03-01 or 2026-03-01T12:30; got {moment!r}.") from None
+    if _TOO_FINE.search(text):
+        raise BadInput(f"{what} a moment finer than microseconds, {moment!r}: write at most six decimals.")
+    return start.astimezone(UTC).replace(tzinfo=None) if start.tzinfo else start

@@ -1,11 +1,8 @@
 """A log made ready to be counted: which columns hold what, of which kind explanations are, and what is missing."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
-
-import numpy as np
 
 from faithscope.agreements import Spread
 from faithscope.discretizers import (
@@ -16,7 +13,6 @@ from faithscope.discretizers import (
     Delta,
     DeltaSign,
     Discretizer,
-    Floor,
     Modified,
     Original,
     Phrases,
@@ -26,7 +22,6 @@ from faithscope.discretizers import (
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import Settings, understood
-from faithscope.explanations.importances import Importances
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.tables.engine.answers import Scan, fetch, fetch_line, refuse_missing, refuse_nested, scan, shown
 from faithscope.tables.log.one_column import code_columns, list_width, plain_columns
@@ -71,12 +66,10 @@ def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan
     holes: Mapping[str, int] = {}
     if _in_batches(log):
         log, holes = in_batches(log)
-    seen = scan(source.table, log.used)
+    features = log.columns if isinstance(kind, NumberColumns | PairColumns) else ()
+    whole = [name for name in features if schema[name].is_integer()]
+    seen = scan(source.table, (*log.used, *whole))
     log, seen = replace(log, nan=seen.nan), replace(seen, missing={**seen.missing, **holes})
-    if log.keyed is None and isinstance(chosen, Floor):
-        largest = max(seen.largest.get(name, 0.0) for name in log.columns)
-        chosen(Importances.made(np.array([[largest]]), None, ""))  # which refuses what is too large
-        log = replace(log, largest=math.nan if seen.nan else largest)
     texts = isinstance(kind, KeyColumns) and len(log.columns) > 1 and any(schema[c].is_string() for c in log.columns)
     refuse_missing(seen, options.nulls, _CODES if texts else "", (*log.weights, *predicted))
     for name in (*predicted, *log.weights):
@@ -86,8 +79,8 @@ def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan
                 f"{what} in column {name!r} are missing in {seen.missing[name]:,} rows, and {why} numbers: say "
                 'nulls="drop" (--nulls drop) to leave such rows out.'
             )
-    for name in (*predicted, *(log.columns if isinstance(kind, NumberColumns | PairColumns) else ())):
-        if schema[name].is_integer() and seen.largest.get(name, 0.0) > _EXACT:
+    for name in (*predicted, *whole):
+        if seen.largest[name] > _EXACT:
             raise BadInput(f"Column {name!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
     for name in log.weights:
         none = fetch_line(source.table.aggregate(n=(source.table[name] == 0).sum()))["n"]
@@ -98,21 +91,63 @@ def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan
 
 def _in_batches(log: AuditedLog) -> bool:
     """Whether importances are read in batches: to be discretized, out of lists, or since there are many features."""
-    here = isinstance(log.options.discretizer, Original | Sign | Floor) and len(log.columns) <= _WIDE
-    lists = log.source.table.schema()[log.columns[0]].is_array()
-    return isinstance(log.kind, NumberColumns) and (lists or not here)
+    here = isinstance(log.options.discretizer, Original) and len(log.columns) <= _WIDE
+    return isinstance(log.kind, NumberColumns) and (log.source.table.schema()[log.columns[0]].is_array() or not here)
 
 
-def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
-    """The log with its columns named by the caller, by the log itself, or by their names and types."""
-    settings, of_numbers = source.settings, options.agreement.of_numbers
-    names: Any = options.said.prediction if options.said.prediction is not None else (settings or {}).get("prediction")
+def named_columns(source: LogSource, said: Any) -> dict[str, tuple[str, ...]]:
+    """The columns that a `Log` names, by what they are: prediction, weights, clusters, id, explanation and inputs."""
+    names: Any = said.prediction if said.prediction is not None else (source.settings or {}).get("prediction")
     if names is None:
         raise BadInput(
             f"Say which column is the prediction. The log has: {source.listed}. Name it with prediction=, --prediction."
         )
     listed = isinstance(names, list | tuple) and len(names) > 0
     predictions = source.named(names, "prediction", hidden=()) if listed else source.named([names], "prediction")
+    named = {"prediction": predictions}
+    for role, name in (("weights", said.weights), ("clusters", said.clusters)):
+        named[role] = () if name is None else source.named([name], role)
+    named["id"] = () if said.id is None else source.named(said.id, "id")
+    named["inputs"] = () if said.inputs is None else source.named(said.inputs, "inputs")
+    named["explanation"] = ()
+    if said.explanation is not None:
+        # A glob never means the prediction, nor what identifies rows.
+        given = said.explanation
+        several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
+        exact = list(given) if several else [given]
+        _refuse_marked(_marked(named), "explanation", exact)
+        hidden = {*predictions, *_marked(named)}.difference(name for name in exact if isinstance(name, str))
+        named["explanation"] = source.named(given, "explanation", hidden=hidden)
+    return named
+
+
+def _marked(named: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Columns that are never measured themselves, and what they were named for."""
+    return {name: role for role in ("id", "clusters", "weights") for name in named[role]}
+
+
+def countable(
+    source: LogSource, options: AuditOptions, further: Sequence[str], *, shows: bool
+) -> dict[str, bool] | None:
+    """The columns that consistency reads, and of which the sign is enough, if an engine can count what they hold.
+
+    None if it cannot, and if the log has other columns and `shows` them.
+    """
+    named, schema = named_columns(source, options.said), source.table.schema()
+    explained = named["explanation"]
+    pairs = options.said.kind == "counterfactuals" or any(name.startswith("cf_") for name in explained)
+    read = [*(name for role in named if role != "id" for name in named[role]), *further]
+    nested = any(schema[name].is_map() or schema[name].is_struct() for name in read)
+    if pairs or nested or not explained or (shows and {*read} != {*source.columns}):
+        return None
+    signs = any(isinstance(step, Sign) for step in steps(options.discretizer)[:1])
+    return {name: signs and name in explained and schema[name].is_floating() for name in read}
+
+
+def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
+    """The log with its columns named by the caller, by the log itself, or by their names and types."""
+    settings, of_numbers, named = source.settings, options.agreement.of_numbers, named_columns(source, options.said)
+    predictions, weights, clusters, ids = (named[role] for role in ("prediction", "weights", "clusters", "id"))
     if len(predictions) > 1 and not isinstance(options.agreement, Spread):
         raise BadInput(
             f"A prediction is one column; got {len(predictions)}: name one, or pass agreement=fs.Spread(), which adds "
@@ -120,9 +155,6 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
         )
     one = "a prediction is one number per row" if of_numbers else "a prediction is one label per row"
     refuse_nested(source.table.schema(), predictions, one)
-    weights = () if options.said.weights is None else source.named([options.said.weights], "weights")
-    clusters = () if options.said.clusters is None else source.named([options.said.clusters], "clusters")
-    ids = () if options.said.id is None else source.named(options.said.id, "id")
     source = source.as_numbers((*(predictions if of_numbers else ()), *weights))
     schema = source.table.schema()
     for name in weights:
@@ -134,19 +166,10 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
                 f"Column {name!r} holds {schema[name]}, which cannot be shown as a text, so it names neither rows nor "
                 "whose they are: name another for id or clusters."
             )
-    marked = {**dict.fromkeys(ids, "id"), **dict.fromkeys(clusters, "clusters"), **dict.fromkeys(weights, "weights")}
+    marked, columns = _marked(named), named["explanation"]
     _refuse_marked(marked, "prediction", predictions)
     _refuse_marked(dict.fromkeys(weights, "weights"), "clusters", clusters)
-    columns: tuple[str, ...] = ()
-    if options.said.explanation is not None:
-        # A glob never means the prediction, nor what identifies rows.
-        given = options.said.explanation
-        several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
-        exact = list(given) if several else [given]
-        _refuse_marked(marked, "explanation", exact)
-        hidden = {*predictions, *marked}.difference(name for name in exact if isinstance(name, str))
-        columns = source.named(options.said.explanation, "explanation", hidden=hidden)
-    elif settings is None:
+    if not columns and settings is None:
         raise BadInput(f"Say which columns are the explanation, e.g. 'phi_*'. The log has: {source.listed}.")
     with understood():
         log = None if settings is None else _own_log(source, predictions, columns, settings, options)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from faithscope.discretizers.base import steps
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.runtime.memory import need
@@ -289,21 +289,12 @@ def list_width(source: LogSource, column: str) -> int:
 
 
 def code_columns(source: LogSource, columns: Sequence[str]) -> tuple[LogSource, CodeColumns]:
-    """Codes as they stand: in lists, in one text per row, or one per cell of several columns; refuses what are none."""
+    """Codes as they stand: in lists, in one text per row, or one per cell of several columns."""
     table, schema, notes = source.table, source.table.schema(), source.notes
-    # DuckDB gives a column of nothing but nulls in a frame a type of its own.
-    held = [name for name in columns if not (schema[name].is_null() or 'kind="NULL"' in str(schema[name]))]
-    for name in held:
-        kind = schema[name].value_type if schema[name].is_array() and len(columns) == 1 else schema[name]
-        if not (kind.is_string() or kind.is_integer() or kind.is_floating() or kind.is_decimal()):
-            raise WrongType(
-                f"A code is a text or a whole number, and lists of codes sit in one column; column {name!r} holds "
-                f"{schema[name]}: name other columns, or write the codes as texts."
-            )
-    texts = [name for name in held if schema[name].is_string()]
+    texts = [name for name in columns if schema[name].is_string()]
     if len(columns) > 1:
-        if not texts:  # 0 and 1 mark who has a code, and are none
-            numbers = [nan_as_null(table[each]).cast("float64") for each in held]
+        numbers = [nan_as_null(table[name]).cast("float64") for name in columns if schema[name].is_numeric()]
+        if numbers and not texts:  # 0 and 1 mark who has a code, and are none
             ends = {f"{end}{j}": getattr(each, end)() for j, each in enumerate(numbers) for end in ("min", "max")}
             known = [end for end in fetch_line(table.aggregate(**ends)).values() if end is not None]
             if known and (min(known), max(known)) == (0, 1):

@@ -1,15 +1,14 @@
 """The rows of a log as engines group them: how explanations sit in its columns, and read when they come back."""
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from faithscope.agreements import Agreement
-from faithscope.discretizers import Discretizer, Original, Sign
+from faithscope.discretizers import Discretizer
 from faithscope.errors import BadInput
 from faithscope.explanations.arrow import read_column
 from faithscope.explanations.base import Explanations
@@ -27,13 +26,12 @@ from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.labels import to_weights
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.tables.engine.answers import Nulls, is_missing, nan_as_null
-from faithscope.tables.engine.engines import Expression, Table, literal
+from faithscope.tables.engine.engines import Expression, Table
 from faithscope.tables.sources.source import LogSource
 
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
 KEY = "explanation, read"  # the column of keys of explanations that were read here
 WEIGHT = "weight"  # the column of weights, if rows do not count alike
-_WHOLE = 2.0**53  # beyond it every double is a whole number
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 KINDS = ("importances", "keys", "reasons", "codes", "rules", "words", "prototypes", "counterfactuals")
@@ -332,8 +330,6 @@ class AuditedLog:
         The columns of the texts that reasons are about, if they are read.
     weightless : int
         How many rows have weight 0.
-    largest : float
-        The largest absolute value of an importance; NaN or infinite if it is not known.
     """
 
     source: LogSource
@@ -351,7 +347,6 @@ class AuditedLog:
     keyed: Keyed | None = None
     inputs: tuple[str, ...] = ()
     weightless: int = 0
-    largest: float = math.inf
 
     @property
     def explained(self) -> tuple[str, ...]:
@@ -374,8 +369,12 @@ class AuditedLog:
         measured = (*self.predictions, *self.explained)
         return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in measured)
 
-    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE) -> "KeyedRows":
+    def rows(
+        self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE, *, whole: bool = False
+    ) -> "KeyedRows":
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
+
+        With all that explanations are made of, if these are read `whole`, before they are discretized.
 
         Rows of weight 0 count nowhere; if rows with missing values are dropped, those in which a used value is missing
         are left out.
@@ -397,23 +396,8 @@ class AuditedLog:
         beside |= {short: table[name] for short, name in shown.items()}
         if self.keyed is not None:
             return KeyedRows(table.select(**beside, k0=table[KEY]), self.keyed.kind, ("k0",))
-        keys, kind, chosen = self._keys(table, whole=self.options.raw), self.kind, self.options.discretizer
-        if isinstance(kind, NumberColumns) and not isinstance(chosen, Original):
-            keys = {name: _coarsened(chosen, value, self.largest) for name, value in keys.items()}
-            kind = replace(kind, form=" | ".join(filter(None, (kind.form, repr(chosen)))), left=chosen.leaves)
-        return KeyedRows(table.select(**beside, **keys), kind, tuple(keys))
-
-    def raw(self, beside: Mapping[str, str]) -> Table:
-        """Columns of the log under new names, then all that explanations are made of, before they are discretized."""
-        source, keys = self.source.table, {}
-        if isinstance(self.kind, NumberColumns):
-            # Integers as they are: those beyond 2**53 are refused once they are here.
-            held = {f"k{j}": source[name] for j, name in enumerate(self.columns)}
-            keys = {key: value.cast("float64") if value.type().is_decimal() else value for key, value in held.items()}
-        else:
-            source = self._known(source, self.used)
-            keys = self._keys(source, whole=True)
-        return source.select(**{short: source[name] for short, name in beside.items()}, **keys)
+        keys = self._keys(table, whole=whole or self.options.raw)
+        return KeyedRows(table.select(**beside, **keys), self.kind, tuple(keys))
 
     def _known(self, table: Table, columns: Sequence[str]) -> Table:
         """The rows without those in which one of these columns is missing, if such are dropped."""
@@ -435,20 +419,6 @@ class AuditedLog:
         value = nan_as_null(value) if name in self.nan and self.options.nulls == "key" else value
         is_number = value.type().is_numeric() or value.type().is_boolean()
         return value.cast("float64") if numeric and is_number else value
-
-
-def _coarsened(discretizer: Any, value: Expression, largest: float) -> Expression:
-    """A number discretized where it is: by `Sign` or `Floor` alone, which every engine works out fast."""
-    import ibis
-
-    if isinstance(discretizer, Sign):
-        return value.sign().cast("float64")
-    scale = literal(10.0**discretizer.decimals)
-    if largest * 10.0**discretizer.decimals < _WHOLE:  # a question that is read in half the time
-        return (value * scale).floor().cast("float64") / scale
-    whole = (value * scale).abs() < literal(_WHOLE)  # else the floor, an integer in Ibis, may not hold it
-    floor = ibis.ifelse(whole, value * scale, literal(0.0)).floor().cast("float64")
-    return ibis.ifelse(whole, floor, value * scale) / scale + literal(0.0)
 
 
 def is_output(name: str) -> bool:

@@ -125,7 +125,7 @@ def _with_others(log: AuditedLog) -> tuple[Table, Callable[[Any, Any], Any]]:
 
     others = [name for name in log.source.columns if name not in log.explained]
     short = {f"c{i}": name for i, name in enumerate(others)}
-    table = log.raw(short)
+    table = log.rows(shown=short, whole=True).table
 
     def beside(rows: Any, keys: Any) -> Any:
         return pa.table([keys, *(rows.column(name) for name in short)], [KEY, *others])
@@ -142,29 +142,19 @@ def _values(batch: Any, width: int) -> Floats:
     """The importances of a batch, with NaN for missing."""
     import pyarrow as pa
 
+    lists = batch.column("k0")
+    if not pa.types.is_nested(lists.type):
+        columns = [batch.column(f"k{j}").to_numpy(zero_copy_only=False) for j in range(width)]
+        return np.ascontiguousarray(np.stack(columns).T)
+    values = np.full((len(lists), width), np.nan)
     try:
-        lists = batch.column("k0")
-        if not pa.types.is_nested(lists.type):
-            return np.ascontiguousarray(np.stack([_floats(batch.column(f"k{j}")) for j in range(width)]).T)
-        values = np.full((len(lists), width), np.nan)
-        valid = lists.is_valid().to_numpy(zero_copy_only=False)
-        values[valid] = _floats(lists.flatten()).reshape(-1, width)
+        numbers = lists.flatten().cast(pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid as problem:
-        if "not in range" not in str(problem):
-            raise
         raise BadInput(
             f"The explanation holds integers beyond 2**53, which float64 cannot tell apart: scale them ({problem})."
         ) from None
+    values[lists.is_valid().to_numpy(zero_copy_only=False)] = numbers.reshape(-1, width)
     return values
-
-
-def _floats(column: Any) -> Floats:
-    import pyarrow as pa
-
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    numbers: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers
 
 
 def _look(values: Floats, features: Sequence[str], missing: "Counter[str]", infinite: "Counter[str]") -> Bools | None:
