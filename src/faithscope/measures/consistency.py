@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Kinds
@@ -13,7 +13,7 @@ from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.measures.comparing.beside import Beside
-from faithscope.measures.comparing.populations import Populations, measure_groups
+from faithscope.measures.comparing.populations import Populations, by_groups, measure_groups
 from faithscope.measures.covered import spread_consistency
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
@@ -35,23 +35,8 @@ from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
 
 
-@overload
-def consistency(
-    explanations: Any,
-    predictions: Any = ...,
-    *,
-    discretizer: Discretize | None = ...,
-    confidence: float = ...,
-    interval: Method | None = ...,
-    weights: Any = ...,
-    agreement: Any = ...,
-    clusters: Any = ...,
-    askers: Any = ...,
-    by: None = None,
-) -> Estimate: ...
-@overload
-def consistency(explanations: Any, predictions: Any = ..., *, by: Any, **how: Any) -> Populations: ...
-@takes_log(FEWER_ROWS)  # type: ignore[misc]  # with by=, all other names as without
+@by_groups
+@takes_log(FEWER_ROWS)
 def consistency(
     explanations: Any,
     predictions: Any = None,
@@ -63,7 +48,7 @@ def consistency(
     agreement: Any = None,
     clusters: Any = None,
     askers: Any = None,
-    by: Any = None,
+    by: None = None,
 ) -> Any:
     """Probability that two rows with the same explanation get the same prediction.
 
