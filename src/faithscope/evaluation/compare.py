@@ -274,7 +274,7 @@ def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[L
     counts: Sequence[Any] = []
     if measure == NECESSITY:
         counts = [ev._reached for ev in scoped.values()]
-    elif all(sample.weights is None and sample.clusters is None for sample in samples):
+    elif all(sample.plain for sample in samples):
         counts = [ev._scoped() if each.n == ev.sample.n else cover(each, relation) for ev, each, relation in both]
     told = []
     for (name, ev), sample, counted in zip(

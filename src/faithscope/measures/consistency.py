@@ -145,7 +145,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
         found = spread_consistency(counted, confidence)
         if method != "jackknife":
             found = settled(found, replace(even, X=None), again)
-    elif counted.clusters is None and even.weights is None:
+    elif even.plain:
         found = estimate(count_rows(even), confidence=confidence, interval=method)
         found = found if even is counted else replace(found, counts=count_rows(counted))
     else:
@@ -168,7 +168,7 @@ def settled(estimate: Estimate, sample: Sample, measure: Callable[[Sample], Esti
 
     Distances of `Spread` have no bound, so that it is not asked whether they do.
     """
-    if sample.weights is None and sample.clusters is None:
+    if sample.plain:
         return estimate
     if isinstance(sample.agreement, Spread) or goes_with_predictions(sample):
         return by_kept_rows(estimate, sample, measure)
