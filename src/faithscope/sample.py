@@ -168,6 +168,11 @@ class Sample:
         return len(self.labels)
 
     @property
+    def plain(self) -> bool:
+        """Whether rows are independent and count alike."""
+        return self.weights is None and self.clusters is None
+
+    @property
     def weight(self) -> Floats:
         """How much each row counts: 1, without memory of its own, if rows have no weights."""
         return np.broadcast_to(1.0, self.n) if self.weights is None else self.weights

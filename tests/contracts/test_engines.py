@@ -19,7 +19,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.frames import frame
 from faithscope.measures.counterexamples import counterexamples
-from faithscope.measures.local import TogetherRows, per_explanation
+from faithscope.measures.local import per_explanation
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
 from faithscope.tables.log.writing import to_log
@@ -141,7 +141,7 @@ def test_a_log_gives_what_memory_gives(kind, agreement, clustered, weighted, nul
     parts = audited.windows if within == "windows" else audited.populations
     assert_same_groups(parts, coarse, groups, interval)
     if agreement is None and not weighted and "cf_x" not in columns:  # changes are written in other digits
-        assert_same_worst(audited, coarse, clustered)
+        assert_same_worst(audited, coarse)
     if X is not None and interval is None:  # which is proven for consistency alone
         assert_same_scopes(audited, declared, sample)
         if within != "windows":
@@ -155,16 +155,17 @@ def test_a_log_gives_what_memory_gives(kind, agreement, clustered, weighted, nul
         assert (logged.batch, logged.rows, logged.counted) == (added.batch, len(labels), False)
 
 
-def assert_same_worst(audited, sample, clustered):
+def assert_same_worst(audited, sample):
     """The explanations that disagree most, and pairs of rows that do."""
     counts = count(sample.explanations, sample.labels)
-    together = TogetherRows.of(counts, sample) if clustered else None
-    expected, worst = frame(per_explanation(counts, 0.95, 5, together)), audited.table(5)
+    codes = counts.explanations.locate(sample.explanations)
+    clustered = None if sample.clusters is None else (codes, sample)
+    expected, worst = frame(per_explanation(counts, 0.95, 5, clustered)), audited.table(5)
     for name in ("disagreeing_pairs", "n"):
         assert worst[name].tolist() == expected[name].tolist()
     names = ["explanation", "n", "labels", "purity", "purity_low", "consistency", "disagreeing_pairs"]
     names += ["label"] * ("missing" not in sample.labels)  # which of the commonest comes first is another matter
-    every = (audited.table(None), frame(per_explanation(counts, 0.95, None, together)))
+    every = (audited.table(None), frame(per_explanation(counts, 0.95, None, clustered)))
     ours, theirs = (repr(lines[names].sort_values(names).round(12).to_numpy().tolist()) for lines in every)
     assert ours == theirs
     pairs = audited.counterexamples(4)

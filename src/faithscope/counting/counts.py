@@ -208,12 +208,11 @@ class Counts(CountsRows):
             return True
         if (self.weight is None) != (other.weight is None) or self.explanations.kind != other.explanations.kind:
             return False
-        explanation = self.explanations.locate(other.explanations)[other.explanation]
-        label = _places(other.labels, self.labels)[other.label]
-        order = np.lexsort((label, explanation))
-        mine, theirs = ((each.given, each.covered, each.missed, *each.masses) for each in (self, other))
-        pairs = [(self.explanation, explanation), (self.label, label), *zip(mine, theirs, strict=True)]
-        return all(np.allclose(column, known[order], 1e-12, 0) for column, known in pairs)
+        tables = [
+            np.stack([cells, each.given, each.covered, each.missed, *each.masses])[:, np.argsort(cells)]
+            for each, cells in zip((self, other), _together(self, other)[2], strict=True)
+        ]
+        return np.array_equal(*(table[0] for table in tables)) and np.allclose(*tables, 1e-12, 0)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -389,14 +388,7 @@ def _merge(a: Counts, b: Counts) -> Counts:
             "These counts are of the rows that different sets of explanations cover, and such counts do not add up: "
             "collect the distinct explanations of all parts first, then count each part against them."
         )
-    joined = a.explanations.join(b.explanations)
-    codes, first = joined.group()
-    names = list(dict.fromkeys([*a.labels, *b.labels]))
-    labels = tuple(names[j] for j in in_order(names))
-    cells = [
-        start[counts.explanation] * len(labels) + _places(counts.labels, labels)[counts.label]
-        for counts, start in ((a, codes[: a.distinct]), (b, codes[a.distinct :]))
-    ]
+    source, labels, cells = _together(a, b)
     keys, inverse = np.unique(np.concatenate(cells), return_inverse=True)
 
     def total(name: str) -> Any:
@@ -407,8 +399,20 @@ def _merge(a: Counts, b: Counts) -> Counts:
 
     explanation, label = np.divmod(keys, len(labels))
     fields = {name: total(name) for name in ("given", "covered", "missed", "weight", "square")}
-    counts = Counts(joined.take(first), labels, explanation, label, relation=a.relation, **fields)
-    return replace(counts, agreement=a.agreement)
+    return Counts(source, labels, explanation, label, relation=a.relation, agreement=a.agreement, **fields)
+
+
+def _together(a: Counts, b: Counts) -> tuple[Explanations, tuple[Any, ...], list[Ints]]:
+    """The distinct explanations and labels of both counts, and the cells of each by the numbers of these."""
+    joined = a.explanations.join(b.explanations)
+    codes, first = joined.group()
+    names = list(dict.fromkeys([*a.labels, *b.labels]))
+    labels = tuple(names[j] for j in in_order(names))
+    cells = [
+        start[counts.explanation] * len(labels) + _places(counts.labels, labels)[counts.label]
+        for counts, start in ((a, codes[: a.distinct]), (b, codes[a.distinct :]))
+    ]
+    return joined.take(first), labels, cells
 
 
 def to_counted(given: Any, what: str) -> Counts | Profile:

@@ -31,10 +31,10 @@ _QUERIES = 2**21  # rows x blocks
 def cover(
     sample: Sample,
     relation: Relation,
+    wanted: tuple[str, ...] = ("share",),
     *,
     exact: int = EXACT,
     beside: Sequence[Explanations] = (),
-    necessity: bool = False,
 ) -> Coverage:
     """Count the rows that the explanations of a sample cover.
 
@@ -43,30 +43,23 @@ def cover(
     sample : Sample
         It must have X if the relation reads rows.
     relation : Relation
+    wanted : tuple of {"share", "recall"}
+        Sufficiency; necessity, which counts, of the rows with each row's prediction, those that its explanation covers;
+        or both in one pass, of labeled rows that are independent and count alike.
     exact : int
         Rows are left out one by one while explanations x rows is at most this, and in blocks beyond. Weighted and
-        clustered rows are always left out in blocks.
+        clustered rows are always left out in blocks, and for necessity numbers too.
     beside : sequence of Explanations
         The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
-    necessity : bool
-        Whether to count necessity in the same pass, if rows are labeled, independent, and count alike.
     """
-    plain = sample.weights is None and sample.clusters is None and not sample.agreement.of_numbers
-    wanted = ("share", "recall") if necessity and plain else ("share",)
-    return _counted(sample, [relation], wanted, (exact, beside))[0].coverage()
+    blocks = None
+    if wanted == ("recall",) and (sample.agreement.of_numbers or not sample.plain):
+        blocks = _block_count(sample)
+    (tally,) = _counted(sample, [relation], wanted, (exact, beside, blocks))
+    return tally.coverage() if "share" in wanted else tally.necessity()
 
 
-def count_necessity(
-    sample: Sample, relation: Relation, *, exact: int = EXACT, beside: Sequence[Explanations] = ()
-) -> Coverage:
-    """Count, of the rows with each row's prediction, those that its explanation covers.
-
-    The parameters are those of `cover`. Weighted and clustered rows, and numbers, are left out in up to 100 blocks.
-    """
-    plain = not sample.agreement.of_numbers and sample.clusters is None and sample.weights is None
-    blocks = None if plain else _block_count(sample)
-    (tally,) = _counted(sample, [relation], ("recall",), (exact, beside, blocks))
-    return tally.necessity()
+count_necessity = partial(cover, wanted=("recall",))
 
 
 def ask_groups(sample: Sample, relation: Relation, *, recall: bool = False, among: bool = False) -> Tally | None:

@@ -322,16 +322,9 @@ class Everybody:
         Per row, the weight of all rows, each by its agreement.
     """
 
-    def __init__(self, rows: Rows, agreement: Agreement, kernel: AgreementSums) -> None:
-        self.rows, self.of_numbers, self.kernel = rows, agreement.of_numbers, kernel
+    def __init__(self, rows: Rows, agreement: Agreement, kernel: AgreementSums, witnesses: Witnesses) -> None:
+        self.rows, self.of_numbers, self.kernel, self.witnesses = rows, agreement.of_numbers, kernel, witnesses
         order = np.argsort(rows.labels, kind="stable")
-        self.witnesses: Witnesses = Listed(rows, kernel, 1, np.zeros(rows.n, np.int64), order)
-        if rows.single and not rows.numbers:
-            self.witnesses = Single(rows, np.ones((1, rows.n)))
-        elif not rows.listed:
-            cell, size = rows.labels * rows.blocks + rows.block, len(rows.names) * rows.blocks
-            tables = (sums(cell, column, size) for column in (np.ones(rows.n), rows.weight))
-            self.witnesses = Tabled(*(table.reshape(1, -1, rows.blocks) for table in tables))
         every, place = self.asking(order), np.argsort(order)
         self.own = OwnCluster.of(every, self.witnesses, np.ones(rows.n), agreement.itself).only(place)
         self.agreeing = self.witnesses.agreeing(every.scope, every.value)[place]

@@ -169,8 +169,7 @@ class Rows:
         self.units = len(self.independent.mass)
         self.numbers = sample.agreement.of_numbers or sample.clusters is not None
         segments = 1 if self.numbers else len(self.names)
-        alike = sample.weights is None and sample.clusters is None
-        self.single = alike and blocks is None and len(distinct) * len(codes) <= exact
+        self.single = sample.plain and blocks is None and len(distinct) * len(codes) <= exact
         if blocks is None:
             blocks = int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
         self.blocks = self.n if self.single else min(blocks, self.units)

@@ -90,7 +90,7 @@ class Tally:
             self.strangers, self.compared = np.zeros((3, rows.n)), list[LabelCells | NumberTable]()
         spread = isinstance(sample.agreement, Spread) and "share" in wanted
         self.moments = moments_of(sample) if spread else None
-        self.even = not rows.weighted and rows.clusters is None
+        self.even = sample.plain
         many = 1 if groups is None else int(groups.max()) + 1
         self.shares = [ShareBlocks(rows.blocks, self.even, self.moments) for _ in range(many * ("share" in wanted))]
         self.recalls = [RecallBlocks(self.everybody) for _ in range(many * ("recall" in wanted))]
@@ -99,7 +99,23 @@ class Tally:
     @cached_property
     def everybody(self) -> Everybody:
         """All rows, as of one explanation."""
-        return Everybody(self.rows, self.sample.agreement, self.kernel)
+        covered = self._covered(self.layout.everybody[None])
+        return Everybody(self.rows, self.sample.agreement, self.kernel, covered)
+
+    def _covered(self, bits: Bits) -> Witnesses:
+        """The rows that a batch of explanations covers."""
+        rows, layout = self.rows, self.layout
+        if rows.single and not rows.numbers:
+            held = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, layout.position]
+            return Single(rows, held.astype(np.float64))
+        if rows.listed:
+            scope, place = layout.ones(bits)
+            return Listed(rows, self.kernel, len(bits), scope, layout.source[place])
+        weighed = counted = layout.count(bits)
+        if rows.weighted:
+            masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little") * rows.weight[layout.source]
+            weighed = layout.fold(masks.reshape(*bits.shape, 64).sum(axis=2))
+        return Tabled(counted, weighed)
 
     @property
     def step(self) -> int:
@@ -114,23 +130,10 @@ class Tally:
         This may be in any thread, but for numbers. Or by the witnesses that they cover; `own` must then be known. What
         is returned adds them: it is to be called for one batch after the other.
         """
-        rows, layout, adding = self.rows, self.layout, Adding()
+        rows, adding = self.rows, Adding()
         if bits is not None:
-            if rows.single and not rows.numbers:
-                held = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, layout.position]
-                covered = Single(rows, held.astype(np.float64))
-            elif rows.listed:
-                scope, place = layout.ones(bits)
-                covered = Listed(rows, self.kernel, len(bits), scope, layout.source[place])
-            else:
-                counted = layout.count(bits)
-                weighed = counted
-                if rows.weighted:
-                    masks = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little") * rows.weight[layout.source]
-                    weighed = layout.fold(masks.reshape(*bits.shape, 64).sum(axis=2))
-                covered = Tabled(counted, weighed)
-            given = rows.given(start, len(bits))
-            self.own[given] = layout.holds(bits, rows.codes[given] - start, given)
+            covered, given = self._covered(bits), rows.given(start, len(bits))
+            self.own[given] = self.layout.holds(bits, rows.codes[given] - start, given)
         assert covered is not None
         askers = Askers.given(rows, start, covered.many, self.own)
         own = OwnCluster.of(askers, covered, askers.inside, self.itself)

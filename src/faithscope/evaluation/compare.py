@@ -275,7 +275,7 @@ def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[L
     counts: Sequence[Any] = []
     if measure == NECESSITY:
         counts = [ev._reached for _, ev in scoped]
-    elif all(sample.weights is None and sample.clusters is None for sample in samples):
+    elif all(sample.plain for sample in samples):
         counts = [ev._scoped() if each.n == ev.sample.n else cover(each, relation) for (_, ev), each, relation in lines]
     alike, told = leaving_out_alike(counts, samples, relations, count), []
     for ((name, ev), sample, relation), counted in zip(lines, alike, strict=True):

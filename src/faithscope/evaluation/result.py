@@ -31,7 +31,7 @@ from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate, noted
 from faithscope.measures.leakage import Leakage, measure_leakage
-from faithscope.measures.local import TogetherRows, per_explanation, per_row
+from faithscope.measures.local import per_explanation, per_row
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.slices import Slices, find_slices
 from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_asked, measure_scoped
@@ -183,7 +183,7 @@ class Evaluation(OfOneExplainer):
         `Spread`.
         """
         counts, sample = self._counts(), self.sample
-        clustered = None if sample.clusters is None else TogetherRows.of(counts, sample)
+        clustered = None if sample.clusters is None else (counts.explanations.locate(sample.explanations), sample)
         return frame(per_explanation(counts, self.options.confidence, k, clustered))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
@@ -437,11 +437,10 @@ def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sam
 def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     sample, options = evaluation._ruled, evaluation.options
     # Tables of scopes count every row once, whatever its weight or cluster.
-    plain = sample.weights is None and sample.clusters is None
-    even = replace(sample, weights=None, clusters=None)
-    coverage = cover(even, evaluation._relation, necessity=plain and not sample.agreement.of_numbers)
+    even, both = replace(sample, weights=None, clusters=None), sample.plain and not sample.agreement.of_numbers
+    coverage = cover(even, evaluation._relation, ("share", "recall") if both else ("share",))
     named = None if evaluation._naming is None else (evaluation._naming[0], options.relation)
-    estimate = measure_scoped(sample, options.scoping, coverage if plain else None, named)
+    estimate = measure_scoped(sample, options.scoping, coverage if sample.plain else None, named)
     estimate = noted(estimate, made_otherwise(estimate, options.method))
     evaluation = replace(evaluation, sufficiency=estimate, _coverage=coverage)
     if isinstance(sample.agreement, Spread) or coverage.asked is not None:

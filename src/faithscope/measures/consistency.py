@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Kinds
@@ -13,7 +13,7 @@ from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput
 from faithscope.explanations.base import several
 from faithscope.measures.comparing.beside import Beside
-from faithscope.measures.comparing.populations import Populations, measure_groups
+from faithscope.measures.comparing.populations import Populations, by_groups, measure_groups
 from faithscope.measures.covered import spread_consistency
 from faithscope.measures.estimate import (
     FOR_EQUALITY,
@@ -35,23 +35,8 @@ from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
 
 
-@overload
-def consistency(
-    explanations: Any,
-    predictions: Any = ...,
-    *,
-    discretizer: Discretize | None = ...,
-    confidence: float = ...,
-    interval: Method | None = ...,
-    weights: Any = ...,
-    agreement: Any = ...,
-    clusters: Any = ...,
-    askers: Any = ...,
-    by: None = None,
-) -> Estimate: ...
-@overload
-def consistency(explanations: Any, predictions: Any = ..., *, by: Any, **how: Any) -> Populations: ...
-@takes_log(FEWER_ROWS)  # type: ignore[misc]  # with by=, all other names as without
+@by_groups
+@takes_log(FEWER_ROWS)
 def consistency(
     explanations: Any,
     predictions: Any = None,
@@ -63,7 +48,7 @@ def consistency(
     agreement: Any = None,
     clusters: Any = None,
     askers: Any = None,
-    by: Any = None,
+    by: None = None,
 ) -> Any:
     """Probability that two rows with the same explanation get the same prediction.
 
@@ -160,7 +145,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
         found = spread_consistency(counted, confidence)
         if method != "jackknife":
             found = settled(found, replace(even, X=None), again)
-    elif counted.clusters is None and even.weights is None:
+    elif even.plain:
         found = estimate(count_rows(even), confidence=confidence, interval=method)
         found = found if even is counted else replace(found, counts=count_rows(counted))
     else:
@@ -183,7 +168,7 @@ def settled(estimate: Estimate, sample: Sample, measure: Callable[[Sample], Esti
 
     Distances of `Spread` have no bound, so that it is not asked whether they do.
     """
-    if sample.weights is None and sample.clusters is None:
+    if sample.plain:
         return estimate
     if isinstance(sample.agreement, Spread) or goes_with_predictions(sample):
         return by_kept_rows(estimate, sample, measure)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from faithscope.discretizers import Discretize, discretize
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import same_rows
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import is_frame, to_objects
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
@@ -43,9 +43,6 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-# Others of a row, their agreement, and how many of them are in one cluster at most; None if rows are independent.
-Met = tuple[Array, Array, Array | None]
-
 
 def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]:
     """Local consistency of every row of the sample, leaving the row itself out, or its cluster.
@@ -58,9 +55,8 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     """
     codes, cells = counts.locate(sample.explanations, sample.labels)
     total, same = counts.per_explanation[codes], agreeing_by_cell(counts)[cells]
-    met: Met = total - 1, same - counts.agreement.itself, None
-    if sample.clusters is not None:
-        met = Kinds.of(replace(sample, weights=None)).met
+    met = total - 1, same - counts.agreement.itself, None
+    met = met if sample.clusters is None else Kinds.of(replace(sample, weights=None)).met
     measured = local_columns("consistency", counts, met, confidence)
     columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}
     if not counts.agreement.of_numbers:
@@ -69,10 +65,11 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     return columns | {"mean": shown(sample.labels - apart.T)}
 
 
-def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> dict[str, Any]:
+def local_columns(measure: str, counts: Counts, met: Sequence[Any], confidence: float) -> dict[str, Any]:
     """A local measure of every row with an interval that holds; NaN and [0, 1] for a row without others.
 
-    `Spread` has no interval: squared distances have no bound.
+    `met` are per row its others, their agreement, and how many of them are in one cluster at most; None of independent
+    rows. `Spread` has no interval: squared distances have no bound.
     """
     others, agreeing, together = met
     columns = {measure: mean_agreement(counts, agreeing, others)}
@@ -82,26 +79,15 @@ def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> 
     return columns | {f"{measure}_low": interval[0], f"{measure}_high": interval[1]}
 
 
-class TogetherRows(NamedTuple):
-    """Of clustered rows, by explanation: how many are of one cluster at most, and the agreement of different ones."""
-
-    together: Floats
-    consistency: Floats
-
-    @classmethod
-    def of(cls, counts: Counts, sample: Sample) -> "TogetherRows":
-        """Those of a sample, in the order of the counts."""
-        codes = counts.locate(sample.explanations, sample.labels)[0]
-        others, agreeing, largest = Kinds.of(replace(sample, weights=None)).met
-        together = np.zeros(counts.distinct)
-        together[codes] = largest
-        return cls(together, divided(np.bincount(codes, agreeing), np.bincount(codes, others), np.nan))
-
-
 def per_explanation(
-    counts: Counts, confidence: float, k: int | None = None, clustered: TogetherRows | None = None
+    counts: Counts, confidence: float, k: int | None = None, clustered: tuple[Ints, Sample] | None = None
 ) -> dict[str, Any]:
     """Every explanation (or the k worst) with its counts, most disagreement first, and then most rows.
+
+    Parameters
+    ----------
+    clustered : ((n,) array, Sample), optional
+        Of clustered rows, the explanation of each among those that were counted, and all rows.
 
     Returns
     -------
@@ -122,9 +108,14 @@ def per_explanation(
         return listed(counts, columns, ("disagreement", "n"), k)
     top, pairs = commonest_cells(counts), disagreeing_pairs(counts)
     most, every = counts.given[top], rows * (rows - 1)
-    together = None if clustered is None else clustered.together
+    together, agreed = None, divided(every - 2 * pairs, every, np.nan)
+    if clustered is not None:
+        codes, sample = clustered
+        others, agreeing, largest = Kinds.of(replace(sample, weights=None)).met
+        together = np.zeros(len(rows))
+        together[codes] = largest
+        agreed = divided(np.bincount(codes, agreeing), np.bincount(codes, others), np.nan)
     low, high = label_interval(most, rows, confidence, commonest=True, together=together)
-    agreed = divided(every - 2 * pairs, every, np.nan)
     columns = {
         "n": rows,
         "labels": np.bincount(counts.explanation, minlength=counts.distinct),
@@ -132,7 +123,7 @@ def per_explanation(
         "purity": most / rows,
         "purity_low": low,
         "purity_high": high,
-        "consistency": agreed if clustered is None else clustered.consistency,
+        "consistency": agreed,
         "disagreeing_pairs": pairs,
     }
     return listed(counts, columns, ("disagreeing_pairs", "n"), k)

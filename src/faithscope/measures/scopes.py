@@ -6,16 +6,13 @@ from typing import Any
 import numpy as np
 
 from faithscope.counting.counted import Coverage
-from faithscope.counting.counts import Counts
-from faithscope.counting.cover import Asked
 from faithscope.counting.coverage import cover
 from faithscope.counting.layout import divided, sums
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.measures.intervals.local import label_interval
-from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns
+from faithscope.measures.local import Local, commonest_cells, listed, local_columns
 from faithscope.measures.local import at_row as local_at_row
 from faithscope.measures.numbers import agreeing_by_cell, agreement_of_scopes
 from faithscope.relations import Blocks, Relation
@@ -38,7 +35,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     counts, own, asked = coverage.counts, coverage.own, coverage.asked
     cells = counts.locate_codes(coverage.codes, sample.labels)[1]
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
-    met: Met = total - own, same - counts.agreement.itself * own, None
+    met = total - own, same - counts.agreement.itself * own, None
     met = met if sample.clusters is None else _strangers(sample, relation)
     columns = local_columns("sufficiency", counts, met, confidence)
     columns |= {"covers_itself": own if asked is None else np.where(asked.own, own, np.array(None)), "covered": total}
@@ -46,12 +43,9 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     return columns if asked is None else columns | {"asked": asked.per_explanation[coverage.codes]}
 
 
-def _strangers(sample: Sample, relation: Relation) -> Met:
+def _strangers(sample: Sample, relation: Relation) -> Any:
     """Of clustered rows, what `Kinds.met` is of the rows that their explanations cover; every row counts once."""
-    met = cover(replace(sample, weights=None), relation).strangers
-    assert met is not None
-    others, agreeing, together = met
-    return others, agreeing, together
+    return cover(replace(sample, weights=None), relation).strangers
 
 
 def per_scope(
@@ -77,48 +71,20 @@ def per_scope(
         columns = agreement_of_scopes(counts, None if asked is None else asked.per_explanation)
         return listed(counts, columns, ("disagreement", "n"), k)
     together, labels, codes = None, sample.numbered_labels[1], coverage.codes
-    cells = counts.locate_codes(codes, sample.labels)[1]
     if sample.clusters is not None:
         together = np.ones(counts.distinct)
         together[codes] = _strangers(sample, relation)[2]
-    columns = _precision(counts, confidence, asked, labels, together)
-    if claims is not None and "precision" in (claims.dtype.names or ()):
-        # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
-        known = ~np.isnan(claims["precision"]) & (cells == commonest_cells(counts)[codes])
-        total, rows = (sums(codes, np.where(known, each, 0), counts.distinct) for each in (claims["precision"], 1))
-        claimed, high, low = divided(total, rows, np.nan), columns["precision_high"], columns["precision_low"]
-        unknown = np.isnan(claimed) | np.isnan(columns["precision"])
-        beside = [unknown, claimed > high + _ROUNDING, claimed < low - _ROUNDING]
-        columns |= {
-            "claimed": claimed,
-            "claim": np.select(beside, list(map(np.array, (None, "too high", "too low"))), "holds"),
-        }
-    return listed(counts, columns, ("wrongly_covered", "n"), k)
-
-
-def _precision(
-    counts: Counts,
-    confidence: float,
-    asked: Asked | None = None,
-    labels: Ints | None = None,
-    together: Floats | None = None,
-) -> dict[str, Any]:
-    """Precision, recall and coverage of every explanation, by the commonest label of the rows that were given it.
-
-    If a judge was not asked about all rows, with these `labels`, those that were `asked` stand for all. Of clusters,
-    `together` are the most rows of one that an explanation covers.
-    """
     total, top = counts.per_explanation, commonest_cells(counts)
     right, label = counts.covered[top], counts.label[top]
-    every: Ints | int = counts.n
-    rows = counts.per_label[label]
-    if asked is not None and labels is not None:
+    every, rows = counts.n, counts.per_label[label]
+    if asked is not None:  # those that were asked stand for all
         every, rows = asked.per_explanation, asked.per_cell(labels, len(counts.labels))[np.arange(len(top)), label]
     low, high = label_interval(right, total, confidence, together=together)
-    return {
+    precision = divided(right, total, np.nan)
+    columns = {
         "label": to_objects([counts.labels[j] for j in label]),
         "n": counts.rows_given,
-        "precision": divided(right, total, np.nan),
+        "precision": precision,
         "precision_low": low,
         "precision_high": high,
         "recall": divided(right, rows, np.nan),
@@ -126,6 +92,15 @@ def _precision(
         "wrongly_covered": total - right,
         **({} if asked is None else {"asked": every}),
     }
+    if claims is not None and "precision" in (claims.dtype.names or ()):
+        # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
+        known = ~np.isnan(claims["precision"]) & (counts.locate_codes(codes, sample.labels)[1] == top[codes])
+        said, times = (sums(codes, np.where(known, each, 0), counts.distinct) for each in (claims["precision"], 1))
+        claimed = divided(said, times, np.nan)
+        beside = [np.isnan(claimed + precision), claimed > high + _ROUNDING, claimed < low - _ROUNDING]
+        columns["claimed"] = claimed
+        columns["claim"] = np.select(beside, list(map(np.array, (None, "too high", "too low"))), "holds")
+    return listed(counts, columns, ("wrongly_covered", "n"), k)
 
 
 def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation: Relation, confidence: float) -> Local:
@@ -134,13 +109,6 @@ def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation:
         # The distance is the one that was learned from the sample, not from a single row.
         explanation = explanation._with(metric=sample.explanations.metric)
     scope = relation.scopes(explanation)
-    covered = _masks(scope, sample, relation)[0]
+    cover = sample.covered_by(scope, relation)
+    covered = cover.masks(None)(0, 1)[0] if isinstance(cover, Blocks) else cover.whole(sample.n)[:, 0]
     return replace(local_at_row(sample, covered, scope, prediction, confidence), measure="sufficiency")
-
-
-def _masks(scopes: Explanations, sample: Sample, relation: Relation) -> Bools:
-    """The rows that each of a few explanations covers."""
-    cover = sample.covered_by(scopes, relation)
-    if isinstance(cover, Blocks):
-        return np.asarray(cover.masks(None)(0, len(scopes))) if len(scopes) else np.empty((0, sample.n), bool)
-    return cover.whole(sample.n).T

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.measures.beyond import beyond
 from faithscope.measures.comparing.beside import Side, Sides, beside_notes, by_prediction_notes
 from faithscope.measures.comparing.paired import LeftOutEstimate, sufficiency_left_out
-from faithscope.measures.comparing.populations import Populations, measure_groups
+from faithscope.measures.comparing.populations import by_groups, measure_groups
 from faithscope.measures.consistency import settled
 from faithscope.measures.covered import coverage_estimate, scoped, unseen_rows
 from faithscope.measures.estimate import (
@@ -51,27 +51,8 @@ Ask = Callable[[Any], Array]
 FEWER = "sample rows, or explanations"  # what to do if memory is short
 
 
-@overload
-def sufficiency(
-    explanations: Any,
-    predictions: Any = ...,
-    X: Any = ...,
-    *,
-    relation: Any = ...,
-    population: Any = ...,
-    confidence: float = ...,
-    interval: Method | None = ...,
-    unseen: bool = ...,
-    weights: Any = ...,
-    agreement: Any = ...,
-    clusters: Any = ...,
-    unlabeled: Any = ...,
-    askers: Any = ...,
-    by: None = None,
-) -> Estimate: ...
-@overload
-def sufficiency(explanations: Any, predictions: Any = ..., X: Any = ..., *, by: Any, **how: Any) -> Populations: ...
-@takes_log(FEWER)  # type: ignore[misc]  # with by=, all other names as without
+@by_groups
+@takes_log(FEWER)
 def sufficiency(
     explanations: Any,
     predictions: Any = None,
@@ -87,7 +68,7 @@ def sufficiency(
     clusters: Any = None,
     unlabeled: Any = None,
     askers: Any = None,
-    by: Any = None,
+    by: None = None,
 ) -> Any:
     """Probability that a row to which x's explanation applies gets x's prediction.
 
@@ -437,25 +418,8 @@ def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Itera
         yield row[kept], read(population.predictions)[kept]
 
 
-@overload
-def necessity(
-    explanations: Any,
-    predictions: Any = ...,
-    X: Any = ...,
-    *,
-    relation: Any = ...,
-    confidence: float = ...,
-    interval: Method | None = ...,
-    unseen: bool = ...,
-    weights: Any = ...,
-    agreement: Any = ...,
-    clusters: Any = ...,
-    askers: Any = ...,
-    by: None = None,
-) -> Estimate: ...
-@overload
-def necessity(explanations: Any, predictions: Any = ..., X: Any = ..., *, by: Any, **how: Any) -> Populations: ...
-@takes_log(FEWER)  # type: ignore[misc]  # with by=, all other names as without
+@by_groups
+@takes_log(FEWER)
 def necessity(
     explanations: Any,
     predictions: Any = None,
@@ -469,7 +433,7 @@ def necessity(
     agreement: Any = None,
     clusters: Any = None,
     askers: Any = None,
-    by: Any = None,
+    by: None = None,
 ) -> Any:
     """Probability that x's explanation applies to a row that gets x's prediction: the recall beside the precision.
 

@@ -2,16 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from functools import wraps
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 from faithscope.errors import BadInput, TooLarge
-
-Given = ParamSpec("Given")
-Found = TypeVar("Found")
 
 SMALL = 2**26  # bytes: smaller requests are never checked
 GIB = 2**30
@@ -44,22 +40,15 @@ def need(size: float, what: str, instead: str) -> None:
         raise TooLarge(f"{what} need about {_gib(size)} of memory, and {_gib(room)} are left: {instead}.")
 
 
-def in_memory(instead: str) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
-    """A decorator that turns a function's MemoryError, whoever raised it, into a TooLarge with this advice."""
-
-    def wrap(work: Callable[Given, Found]) -> Callable[Given, Found]:
-        @wraps(work)
-        def guarded(*args: Given.args, **kwargs: Given.kwargs) -> Found:
-            try:
-                return work(*args, **kwargs)
-            except TooLarge:
-                raise
-            except MemoryError as problem:
-                raise TooLarge(ran_out(problem, instead)) from problem
-
-        return guarded
-
-    return wrap
+@contextmanager
+def in_memory(instead: str) -> Iterator[None]:
+    """Turns a MemoryError, whoever raised it, into a TooLarge with this advice; of a block, or of a function."""
+    try:
+        yield
+    except TooLarge:
+        raise
+    except MemoryError as problem:
+        raise TooLarge(ran_out(problem, instead)) from problem
 
 
 def ran_out(problem: MemoryError, instead: str) -> str:

@@ -18,11 +18,15 @@ def tells_new_words(verb: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(verb)
     def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-        for old in sorted(kwargs.keys() & _NEW):
-            raise WrongType(f"{old}= is an old word: pass {_NEW[old]}= instead.")
+        _refuse_old_words(kwargs)
         return verb(*args, **kwargs)
 
     return asked
+
+
+def _refuse_old_words(options: dict[str, Any]) -> None:
+    for old in sorted(options.keys() & _NEW):
+        raise WrongType(f"{old}= is an old word: pass {_NEW[old]}= instead.")
 
 
 @runtime_checkable
@@ -40,11 +44,12 @@ def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(verb: Callable[P, R]) -> Callable[P, R]:
-        known, guarded = inspect.signature(verb), in_memory(instead)(verb)
+        known = inspect.signature(verb)
         needs = "predictions" in known.parameters
 
         @wraps(verb)
         def either(*args: P.args, **kwargs: P.kwargs) -> R:
+            _refuse_old_words(kwargs)
             if args and isinstance(args[0], AnswersVerbs):
                 options = known.bind(*args, **kwargs).arguments
                 options.pop(next(iter(known.parameters)))
@@ -55,8 +60,9 @@ def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     f"fs.{name} got explanations alone: pass fs.{name}(explanations, predictions), or a log that says "
                     f"where both are, fs.{name}(fs.Log(table, prediction=..., explanation=...))."
                 )
-            return guarded(*args, **kwargs)
+            with in_memory(instead):
+                return verb(*args, **kwargs)
 
-        return tells_new_words(either)
+        return either
 
     return decorate

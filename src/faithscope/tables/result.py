@@ -12,7 +12,7 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, Populations
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.estimate import MEASURES, Estimate
-from faithscope.measures.local import TogetherRows, per_explanation
+from faithscope.measures.local import per_explanation
 from faithscope.measures.slices import Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
 from faithscope.sinks.card import in_lines
@@ -99,7 +99,7 @@ class Audit(OfOneExplainer):
         with measured.asked():
             cells, clustered = measured.cells, None
             if cells is not None and cells.clusters is not None:
-                clustered = TogetherRows.of(cells.numbered, cells.sample)
+                clustered = cells.numbered.explanations.locate(cells.sample.explanations), cells.sample
             return frame(per_explanation(worst_counts(measured, k), self.consistency.confidence, k, clustered))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":

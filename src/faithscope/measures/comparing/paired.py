@@ -45,8 +45,7 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
         spread, left_out = spread_by_explanation(sample)
         return replace(known, left_out=spread.left_out(left_out))
     rows = sample.evenly() if sample.clusters is None else sample  # as the estimate was made
-    alone = rows.clusters is None and rows.weights is None
-    return replace(known, left_out=weighed_pairs(rows, by_pairs=alone or estimate.method == "jackknife")[1])
+    return replace(known, left_out=weighed_pairs(rows, by_pairs=rows.plain or estimate.method == "jackknife")[1])
 
 
 def leaving_out_alike(

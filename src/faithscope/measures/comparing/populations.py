@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, cast, overload
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from faithscope.sinks.card import Table, for_json
 if TYPE_CHECKING:
     import pandas as pd
 
+P = ParamSpec("P")
 _MOST_PAIRED = 50  # with more groups, pairs are left out unless they are asked for
 _MOST_SHOWN = 12
 _MOST_ASKED = 200  # groups of which each is compared with the rest
@@ -247,6 +248,22 @@ class Populations(Listed):
     def __str__(self) -> str:
         among = "" if self.among is None else f"\n\n{self.among.compared}\n{self.among}"
         return f"{super().__str__()}{among}"
+
+
+class ByGroups(Protocol[P]):
+    """A measure that answers with an `Estimate`, or if it is asked ``by=`` groups with `Populations`."""
+
+    @overload
+    def __call__(self, *args: P.args, **options: P.kwargs) -> Estimate: ...
+    @overload
+    def __call__(
+        self, explanations: Any, predictions: Any = ..., X: Any = ..., *, by: Any, **options: Any
+    ) -> Populations: ...
+
+
+def by_groups(measure: Callable[P, Any]) -> ByGroups[P]:
+    """The same measure, of which it is known what it answers without groups, and what with them."""
+    return cast(ByGroups[P], measure)
 
 
 def measure_groups(
