@@ -45,9 +45,9 @@ def test_arguments_in_each_others_place_are_an_error_that_says_so():
         ("seem to be swapped", fs.count, (LABELS, RULES)),
         ("seem to be swapped", fs.sufficiency, (LABELS, RULES, X)),
         ("seem to be swapped", fs.consistency, (LABELS, RULES)),
-        ("the model is an explainer", fs.evaluate, (fs.explainers.Constant(), lambda rows: LABELS, X)),
-        ("the model is an explainer", fs.evaluate, (RULES, LABELS, X)),
-        ("the model is an explainer", fs.compare, (fs.explainers.Constant(), {"a": RULES}, X)),
+        ("seem to be swapped", fs.evaluate, (fs.explainers.Constant(), lambda rows: LABELS, X)),
+        ("seem to be swapped", fs.evaluate, (RULES, LABELS, X)),
+        ("seem to be swapped", fs.compare, (fs.explainers.Constant(), {"a": RULES}, X)),
         (r"the explainer is a model \(DecisionTreeClassifier\)", fs.evaluate, (LABELS, TREE, X)),
         (r"the explainer is a model \(DecisionTreeClassifier\)", fs.compare, (LABELS, {"tree": TREE}, X)),
     ]:

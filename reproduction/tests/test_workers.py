@@ -25,6 +25,7 @@ import pathlib
 import faithscope_reproduction.parts
 from faithscope_reproduction import running
 running.PARTS = {name: (name, "an hour", 60) for name in ("one", "two", "three")}
+running._MODELS = ()
 faithscope_reproduction.parts.__path__.append(str(pathlib.Path(__file__).parent / "parts"))
 class Known:
     def __call__(self, *_): pass

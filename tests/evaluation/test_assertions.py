@@ -138,7 +138,7 @@ FAILURES = {
     ),
     "pairs of rows are shown": (
         lambda: assert_faithful(evaluated(["one"] * 500 + ["other"] * 500)),
-        "explanations: consistency.*rows 0 and [13] are predicted 0 and 1, and one explanation applies to both: one",
+        "explanations: consistency.*rows 0 and [13] are predicted 0 and 1, with the same explanation: one",
     ),
 }
 

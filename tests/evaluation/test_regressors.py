@@ -109,7 +109,7 @@ def test_what_the_caller_says_wins():
 
 
 def test_numbers_of_anybody_else_get_a_sentence_whose_advice_runs():
-    model, words = REGRESSORS["boosted"](), r"agreement=fs.Spread\(\) or fs.Close\(eps\) for numbers, or labels"
+    model, words = REGRESSORS["boosted"](), r"agreement=fs.Spread\(\) or fs.Close\(eps\) for numbers.*, or labels"
     for predict in (lambda rows: model.predict(rows), model.predict(X)):
         refused(BadInput, words, fs.evaluate, predict, explain, X)
         for agreement in (fs.Spread(), fs.Close(10.0)):
