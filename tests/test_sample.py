@@ -48,8 +48,8 @@ def test_arguments_in_each_others_place_are_an_error_that_says_so():
         ("seem to be swapped", fs.evaluate, (fs.explainers.Constant(), lambda rows: LABELS, X)),
         ("seem to be swapped", fs.evaluate, (RULES, LABELS, X)),
         ("seem to be swapped", fs.compare, (fs.explainers.Constant(), {"a": RULES}, X)),
-        (r"the explainer is a model \(DecisionTreeClassifier\)", fs.evaluate, (LABELS, TREE, X)),
-        (r"the explainer is a model \(DecisionTreeClassifier\)", fs.compare, (LABELS, {"tree": TREE}, X)),
+        (r"seem to be swapped \(ndarray, DecisionTreeClassifier, ndarray\)", fs.evaluate, (LABELS, TREE, X)),
+        (r"seem to be swapped \(ndarray, DecisionTreeClassifier, ndarray\)", fs.compare, (LABELS, {"tree": TREE}, X)),
     ]:
         refused(BadInput, rf"{message}.*pass \(", call, *asked)
 

@@ -71,7 +71,7 @@ def test_a_guard_says_if_nobody_asked_whether_the_features_are_the_right_ones(sy
             fs.assert_faithful(result, at_least=0.6)
     refused(
         fs.errors.BadInput,
-        r"These seem to be swapped",
+        r"seem to be swapped",
         fs.evaluate,
         X,
         lambda rows: rows.a > 0,

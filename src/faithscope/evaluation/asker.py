@@ -163,4 +163,5 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     explaining = isinstance(model, Explanations) or (explains and Model(model).find() is None)
     if explaining or (predicts and is_ready(explainer)) or callable(X) or callable(getattr(X, "predict", None)):
         kinds = ", ".join(type(each).__name__ for each in (model, explainer, X))
-        raise BadInput(f"These seem to be swapped ({kinds}): pass (model, explainer, X).")
+        said = f"These are no model, explainer and rows, or seem to be swapped ({kinds})"
+        raise BadInput(f"{said}: pass (model, explainer, X).")
