@@ -156,7 +156,7 @@ CALLS = by_error(
             (lambda: fs.mse_bound(p=[0.5, 0.5]), "number of rows n"),
             (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.5], n=3), "q as long"),
             (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.4, 0.5], n=3), "from p to 1"),
-            (lambda: fs.Prototypes([[-1]]), "whole numbers from 0; row 0 holds -1"),
+            (lambda: fs.Prototypes([[-1]]), "whole number from 0 on; got -1"),
             (lambda: fs.Counterfactuals([[1.0]], [[1.0], [2.0]]), "1 rows but originals have 2"),
             (lambda: fs.Counterfactuals([[np.inf]], [[1.0]]), "Counterfactuals hold inf at row 0, column 0"),
             (
@@ -169,7 +169,10 @@ CALLS = by_error(
                 lambda: fs.OptimalDecoder(fs.consistency(["a", "a"], [1.0, 2.5], agreement=fs.Close(1))),
                 "Decoders read labels of independent rows",
             ),
-            (lambda: fs.Prototypes(np.array([2**64 - 1], np.uint64)), "row 0 holds"),
+            (
+                lambda: fs.Prototypes(np.array([2**64 - 1], np.uint64)),
+                "whole number from 0 on; got 18446744073709551615",
+            ),
             (lambda: fs.evaluate([0, 1], ["a", "a"], np.zeros((2, 1))).counterexamples(2.5), "got 2.5"),
             (lambda: fs.evaluate([0, 1], ["a", "a"], np.zeros((2, 1))).by([[1], [2]] * 2), "groups have 4"),
             (lambda: fs.evaluate([0], ["a"], [[0]]).by(pd.DataFrame({"a": [1], "b": [2]})), "got 2 columns"),

@@ -1,6 +1,7 @@
 """Counterfactuals by the dice-ml package, for models of scikit-learn's kind."""
 
 import io
+import random
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -16,7 +17,7 @@ from faithscope.explainers.space import Space
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.models import Model
-from faithscope.inputs.seeds import check_seed, row_seeds, seeded
+from faithscope.inputs.seeds import check_seed, row_seeds
 from faithscope.readers.dice import frame_of
 
 _METHODS = ("random", "genetic", "kdtree")
@@ -188,10 +189,17 @@ def _found(explainer: Any, row: Any, wanted: int) -> Any:
 
 @contextmanager
 def _quiet(seed: int) -> Iterator[None]:
-    """Silence progress bars and warnings, and seed the global generators, from which dice-ml draws.
+    """Silence progress bars and warnings, and seed the global generators, from which dice-ml draws; for a while.
 
     With dice-ml's own random_seed every feature would draw the same numbers.
     """
+    before, numpy_before = random.getstate(), np.random.get_state()  # noqa: NPY002
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
     silent = warnings.catch_warnings(action="ignore")
-    with seeded(seed), silent, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        yield
+    try:
+        with silent, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        random.setstate(before)
+        np.random.set_state(numpy_before)  # noqa: NPY002

@@ -1,6 +1,7 @@
 """Decision trees: a tree explained by its own paths, or a small tree fitted to any model's predictions."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +26,7 @@ from faithscope.inputs.columns import Rows, default_names, distinct_names
 from faithscope.inputs.grouping import Words, group
 from faithscope.inputs.labels import to_labels, to_predictions
 from faithscope.inputs.models import Model
-from faithscope.inputs.repeats import row_hashes, shared_share
+from faithscope.inputs.repeats import NOTICED, row_hashes
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.seeds import check_seed
 
@@ -120,7 +121,7 @@ class TreePath(Explainer):
         known: how many rows every leaf had, which tells the very rows that it was fitted on.
         """
         if self.fitted_on is not None:
-            return shared_share(X, self.fitted_on)
+            return _shared_share(X, self.fitted_on)
         splits = self.tree.tree_
         if self.table is not None or splits.n_node_samples[0] != rows_of(X):
             return 0.0
@@ -232,6 +233,34 @@ def leaves_of(tree: Any, X: Any) -> Ints:
         return np.asarray(tree.apply(X) if rows_of(X) else (), np.int64)
     except (TypeError, ValueError) as problem:  # columns that it was not fitted with, or values that are not numbers
         raise BadInput(f"The tree cannot predict these rows: {str(problem).splitlines()[0]}") from None
+
+
+def _shared_share(X: Any, known: Words) -> float:
+    """Share of rows that are among those with these hashes, if that is more than chance gives; otherwise 0.0.
+
+    Rows of a table of few categories are often equal to rows of another draw. So it is told only if these are the very
+    same rows, in any order, or if more of them are known than of the known rows have an equal one among themselves.
+
+    Parameters
+    ----------
+    X : rows
+    known : (m,) array
+        Hashes of rows, sorted.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(40, 4))
+    >>> _shared_share(X, np.sort(row_hashes(X[:30]))), _shared_share(X[:30], np.sort(row_hashes(X[30:])))
+    (0.75, 0.0)
+    """
+    hashes = row_hashes(X) if len(known) else known
+    if not len(hashes):
+        return 0.0
+    shared = float(np.isin(hashes, known).mean())
+    counts = np.unique(known, return_counts=True)[1]
+    equal, size = float(counts[counts > 1].sum()) / len(known), 1 / len(known) + 1 / len(hashes)
+    odd = shared > equal + 4 * math.sqrt(equal * size) + 8 * size or np.array_equal(np.sort(hashes), known)
+    return shared if odd and shared >= NOTICED else 0.0
 
 
 def _scaled(numbers: Floats) -> Floats:

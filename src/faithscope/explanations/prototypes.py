@@ -1,6 +1,7 @@
 """Prototypes: explanations by similar rows, such as the nearest training rows."""
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +12,9 @@ from faithscope.explanations.conditions.conjunctions import Conjunction, Shared,
 from faithscope.explanations.distances.points import Points
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.arrays import is_frame, to_vector
-from faithscope.inputs.checks import is_whole
-from faithscope.inputs.numbers import to_matrix
+from faithscope.inputs.arrays import is_frame, to_objects, to_vector
+from faithscope.inputs.numbers import to_matrix, to_positions
 
-_LARGEST = 2**62
 _BLOCK = 2**22  # distances at a time
 _FARTHEST = np.finfo(np.float64).max
 
@@ -110,17 +109,8 @@ def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], Ints]:
     matrix = to_matrix(indices, "Prototypes")[0] if is_frame(indices) else to_vector(indices, "Prototypes")
     if matrix.dtype == bool and matrix.size:
         raise BadInput("Prototypes came as a mask: pass their positions, e.g. np.flatnonzero(mask) for each row.")
-    return number_conjunctions([_to_set(row, item) for row, item in enumerate(matrix.tolist())])
-
-
-def _to_set(row: int, item: Any) -> Conjunction:
-    held = members(item)
-    indices = [item] if held is None else held
-    for index in indices:
-        whole = is_whole(index) or (isinstance(index, float) and index.is_integer())
-        if not whole or not 0 <= index < _LARGEST:
-            raise BadInput(
-                f"Prototypes must be whole numbers from 0; row {row} holds {index!r}. Pass the positions of the "
-                "prototypes in the set they come from."
-            )
-    return tuple(sorted(set(map(int, indices))))
+    rows = [[item] if (held := members(item)) is None else held for item in matrix.tolist()]
+    named = to_objects(list(chain.from_iterable(rows)))
+    positions = to_positions(named, "Prototypes must be their positions in the set that they come from").tolist()
+    ends = accumulate(map(len, rows), initial=0)
+    return number_conjunctions([tuple(sorted(set(positions[start:stop]))) for start, stop in pairwise(ends)])

@@ -244,12 +244,6 @@ class Rules(Conjunctions):
             raise BadInput(f"Rows have {width} columns but rules are over {expected} features: pass those, in order.")
         return rows, {position: position for position in needed}
 
-    def _values(self, feature: str, X: Any) -> Array:
-        """The column of a feature."""
-        position = self.features.index(feature)
-        rows, places = self._located({position: Condition(position, feature)}, X)
-        return rows.column(places[position]).values
-
 
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:
     """The features in order of appearance, and whether they are positions of columns."""

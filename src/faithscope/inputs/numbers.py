@@ -7,16 +7,14 @@ import numpy as np
 
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints, Names
-from faithscope.inputs.arrays import (
-    EXACT,
-    INTEGERS,
-    is_frame,
-    to_array,
-)
+from faithscope.inputs.arrays import EXACT, is_frame, to_array
+from faithscope.inputs.checks import is_real
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import refuse_missing
 from faithscope.inputs.rows import flat_rows, shape_of
 from faithscope.runtime.memory import need
+
+_BEYOND = 2**1023
 
 
 def to_matrix(values: Any, what: str) -> tuple[Array, Names | None]:
@@ -87,11 +85,11 @@ def as_floats(matrix: Array, what: str) -> Array:
 
 
 def known_numbers(values: Array) -> Floats:
-    """Numbers and booleans as floats; NaN for what is none."""
+    """Numbers and booleans as floats; NaN for what is none, or too large for a float."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    kinds = (*INTEGERS, float, np.floating, np.bool_)
-    return np.array([float(item) if isinstance(item, kinds) else np.nan for item in values], np.float64)
+    are = (isinstance(item, bool | np.bool_) or (is_real(item) and abs(item) < _BEYOND) for item in values)
+    return np.array([float(item) if known else np.nan for item, known in zip(values, are, strict=True)], np.float64)
 
 
 def to_positions(column: Array, what: str, below: int = EXACT) -> Ints:

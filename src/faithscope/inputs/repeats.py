@@ -1,6 +1,5 @@
 """Digests of whole rows, whatever holds them: whether rows repeat, and which rows two tables share."""
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -129,34 +128,6 @@ def new_rows(further: Any, X: Any) -> int:
     """How many different rows there are that X lacks; all of them if they cannot be compared."""
     hashes, known = row_hashes(further), row_hashes(X)
     return len(np.setdiff1d(hashes, known)) if len(hashes) and len(known) else rows_of(further)
-
-
-def shared_share(X: Any, known: Words) -> float:
-    """Share of rows that are among those with these hashes, if that is more than chance gives; otherwise 0.0.
-
-    Rows of a table of few categories are often equal to rows of another draw. So it is told only if these are the very
-    same rows, in any order, or if more of them are known than of the known rows have an equal one among themselves.
-
-    Parameters
-    ----------
-    X : rows
-    known : (m,) array
-        Hashes of rows, sorted.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).normal(size=(40, 4))
-    >>> shared_share(X, np.sort(row_hashes(X[:30]))), shared_share(X[:30], np.sort(row_hashes(X[30:])))
-    (0.75, 0.0)
-    """
-    hashes = row_hashes(X) if len(known) else known
-    if not len(hashes):
-        return 0.0
-    shared = float(np.isin(hashes, known).mean())
-    counts = np.unique(known, return_counts=True)[1]
-    equal, size = float(counts[counts > 1].sum()) / len(known), 1 / len(known) + 1 / len(hashes)
-    odd = shared > equal + 4 * math.sqrt(equal * size) + 8 * size or np.array_equal(np.sort(hashes), known)
-    return shared if odd and shared >= NOTICED else 0.0
 
 
 def repeated_share(X: Any, beside: Callable[[Ints], Sequence[Array]]) -> float:

@@ -1,9 +1,6 @@
 """Seeds per row: the same row draws the same random numbers, whatever batch it is in."""
 
 import hashlib
-import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -70,19 +67,6 @@ def _cell(value: Any) -> Cell:
 
 
 _MISSING: Cell = (canonical(np.array([np.nan])).tobytes(), "")
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Seed the global generators, from which some libraries draw, and put their states back."""
-    before, numpy_before = random.getstate(), np.random.get_state()  # noqa: NPY002
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002
-    try:
-        yield
-    finally:
-        random.setstate(before)
-        np.random.set_state(numpy_before)  # noqa: NPY002
 
 
 def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -12,7 +12,8 @@ from faithscope.counting.drawn import Counted
 from faithscope.explanations.base import several
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Array, Ints
+from faithscope.inputs.array_types import Array, Ints, Names
+from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.repeats import LARGEST, odd_occurrence
@@ -151,7 +152,7 @@ def copy_notes(sample: Sample) -> Notes:
     if not _are_enough(np.bincount(labels)):
         return ()
     few = slice(min(_PROBED, sample.n))
-    parts = (take_rows(sample.X, np.arange(sample.n)[few]), labels[few]), (sample.X, labels)
+    parts = (Rows(take_rows(sample.X, np.arange(sample.n)[few])), labels[few]), (Rows(sample.X), labels)
     testing, different = rules_by_feature(rules)
     told = (
         "column {!r} has one value per prediction; rules that test it ({:,} of {:,}) " + f"{RESTATE} it is a copy of it"
@@ -159,8 +160,13 @@ def copy_notes(sample: Sample) -> Notes:
     return tuple(
         Note(told.format(feature, times, different), "restates")
         for feature, times in testing.items()
-        if all(_one_to_one(rules._values(feature, X), part) for X, part in parts)
+        if all(_one_to_one(_values(rows, feature, rules.features), part) for rows, part in parts)
     )
+
+
+def _values(rows: Rows, feature: str, features: Names) -> Array:
+    """The column of a feature, by its name or by its place."""
+    return rows.column(rows.place(feature, "rules test") if rows.named else features.index(feature)).values
 
 
 def rules_by_feature(rules: Rules) -> tuple[dict[str, int], int]:
