@@ -254,7 +254,14 @@ def add_batch(store: Store, batch: Batch, name: str | None) -> Added:
         name = hashlib.blake2b(f"{content} {first} {last}".encode(), digest_size=12).hexdigest()
     with store.transaction(write=True) as connection:
         settings = settings_of(connection, store.name)
-        _settle_kind(connection, settings, batch.settled, store.name)
+        said = {what: value for what, value in batch.settled.items() if value is not None}
+        settle(connection, {what: value for what, value in said.items() if what not in settings})
+        for what, value in said.items():
+            if what in _ADVICE and settings.get(what, value) != value:
+                raise BadInput(
+                    f"{store.name!r} was begun with {what} {settings[what]}, and these rows have {what} {value}: "
+                    f"{_ADVICE[what]}, or begin another state."
+                )
         query = f"SELECT id, rows, content FROM batches WHERE {asked[0]}"
         for known, many, before in connection.execute(query, asked[1]).fetchall():
             if before != content:
@@ -284,18 +291,6 @@ def origin(connection: Any) -> int | None:
     """The first day of the first batch, from which the reference and all windows are counted; None without rows."""
     days = connection.execute("SELECT first_day FROM batches ORDER BY number LIMIT 1").fetchall()
     return days[0][0] if days else None
-
-
-def _settle_kind(connection: Any, settings: Mapping[str, Any], told: Mapping[str, Any], where: str) -> None:
-    """Keep what explanations and clusters are with the first rows, and refuse others."""
-    said = {name: value for name, value in told.items() if value is not None}
-    settle(connection, {name: value for name, value in said.items() if name not in settings})
-    for name, value in said.items():
-        if name in _ADVICE and settings.get(name, value) != value:
-            raise BadInput(
-                f"{where!r} was begun with {name} {settings[name]}, and these rows have {name} {value}: "
-                f"{_ADVICE[name]}, or begin another state."
-            )
 
 
 def _insert(connection: Any, name: str, filed: tuple[Any, ...], batch: Batch, settings: Mapping[str, Any]) -> int:

@@ -113,7 +113,11 @@ def canonical(value: Any) -> str:
     if isinstance(value, str | np.str_):
         return f"s{json.dumps(str(value))}"
     if isinstance(value, bool | int | float | Decimal | np.bool_ | np.integer | np.floating):
-        return _number(value)
+        try:
+            top, bottom = value.as_integer_ratio() if hasattr(value, "as_integer_ratio") else (int(value), 1)
+        except (ValueError, OverflowError):  # NaN, infinite
+            return f"n{value};"
+        return f"n{top}/{bottom};"
     if isinstance(value, datetime.date | np.datetime64) and (moment := Moment.of(value)) is not None:
         value = moment
     if isinstance(value, Moment):
@@ -130,11 +134,3 @@ def canonical(value: Any) -> str:
         f"A monitor must know {type(value).__name__} again on another day, and objects have no canonical text: pass "
         "texts, numbers, dates, or tuples and sets of these."
     )
-
-
-def _number(value: Any) -> str:
-    try:
-        top, bottom = value.as_integer_ratio() if hasattr(value, "as_integer_ratio") else (int(value), 1)
-    except (ValueError, OverflowError):  # NaN, infinite
-        return f"n{value};"
-    return f"n{top}/{bottom};"

@@ -156,16 +156,17 @@ def _chart(look: Look, name: Any, height: int) -> Chart:
     return Chart(spec, spoken, spoken if name is None else "")
 
 
-_LIMITS = {"low": "low", "high": "high", "rows": "n", "pairs": "pairs", "waiting": "waiting"}
+_LIMITS = ("low", "high", "n", "pairs", "waiting")
 
 
 def prometheus(look: Look) -> str:
     """Limits, rows and alarms of all rows and of every group, in the text format that Prometheus reads."""
     days = look.pairs["day"]
     values: dict[str, dict[Any, Any]] = {
-        name: {group: getattr(each, field) for group, each in look.limits.items()} for name, field in _LIMITS.items()
+        name: {group: getattr(each, name) for group, each in look.limits.items()} for name in _LIMITS
     }
     values |= {
+        "rows": values.pop("n"),
         "alarms": {group: len(look.alarms.get(group, ())) for group in look.limits},
         "unverifiable": {None: None if look.once is None else look.once.unverifiable},
         "last_day": {None: int(days.max()) * 86_400 if len(days) else None},

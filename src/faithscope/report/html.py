@@ -70,7 +70,7 @@ def _section(summary: Summary, question: Question) -> Section | None:
     for place, explainer in enumerate(summary.explainers):
         unknown = [missing(each.sentence) for each in explainer.missing if each.section == question.anchor]
         told = explainer.parts[question.anchor]
-        answered = answered or bool(unknown or told)
+        answered |= bool(unknown or told)
         blocks = [*unknown, *told] or ([missing(question.nothing)] if question.nothing else [])
         parts += [_part(many, place, explainer, blocks)] if blocks else []
     if not answered:
