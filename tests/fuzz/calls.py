@@ -230,11 +230,7 @@ CALLS = {
     "Evaluation.counterexamples": (evaluation().counterexamples, {}),
     "Audit.by": (lambda **given: audited().by(**given), {"columns": "g"}),
     "Populations.differences": (evaluation().by([0, 0, 1, 1]).differences, {}),
-    "Comparison.explainer_agreement": (
-        COMPARED.explainer_agreement,
-        {},
-    ),
-    "Comparison.agreement": (COMPARED.agreement, {}),
+    "Comparison.explainer_agreement": (COMPARED.explainer_agreement, {}),
     "ExplainerAgreement.matrix": (AGREED.matrix, {"measure": "same"}),
     "ExplainerAgreement.pair": (AGREED.pair, {"a": "a", "b": "b"}),
     "ExplainerAgreement.plot": (AGREED.plot, {}),
