@@ -1,8 +1,8 @@
 """Run the tests of hostile input and of faults, and print what was tried and how it ended as two tables.
 
-``python fuzz/tally.py`` prints them; with ``--write`` they also replace those in docs/robustness.md. A third table is
-of engines, types and extremes, kept in benchmarks/results; ``python fuzz/tally.py engines`` makes that one alone. Three
-times as many examples are tried as in ``make test-all``, unless FAITHSCOPE_FUZZ_EXAMPLES says otherwise.
+``python fuzz/tally.py`` prints them; with ``--write`` they are also kept in benchmarks/results. A third table is of
+engines, types and extremes; ``python fuzz/tally.py engines`` makes that one alone. Three times as many examples are
+tried as in ``make test-all``, unless FAITHSCOPE_FUZZ_EXAMPLES says otherwise.
 """
 
 import os
@@ -14,9 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "robustness.md"
-ENGINES = ROOT / "benchmarks" / "results" / "engine_types.txt"
-START, END = "<!-- made by fuzz/tally.py -->\n", "<!-- end -->\n"
+RESULTS = ROOT / "benchmarks" / "results"
 
 
 def grid(names: Sequence[str], rows: Iterable[Sequence[object]], *, right: bool = True) -> str:
@@ -88,15 +86,14 @@ def main() -> int:
     status = pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *where], plugins=[watch])
     outcomes = sys.modules["fuzz.outcomes"]
     lost = sum("faults" in name for name in watch.failed)
-    skipped = "".join(f"Not tried here: {engine}\n" for engine in watch.skipped)
-    by_engine = f"{engines(outcomes.ENGINES)}{skipped}"
-    tables = "" if alone else f"\n{inputs(outcomes.TRIED)}\n{faults(outcomes.INJECTED, lost)}\n{skipped}"
-    print(tables, by_engine, sep="\n")
-    if "--write" in sys.argv and status == 0:
-        ENGINES.write_text(by_engine, encoding="utf-8")
-        if not alone:
-            before, rest = PAGE.read_text(encoding="utf-8").split(START)
-            PAGE.write_text(before + START + tables + END + rest.split(END, 1)[1], encoding="utf-8")
+    tables = {"engine_types.txt": engines(outcomes.ENGINES)}
+    if not alone:
+        tables["robustness.txt"] = f"{inputs(outcomes.TRIED)}\n{faults(outcomes.INJECTED, lost)}"
+    for name, table in tables.items():
+        told = table + "".join(f"Not tried here: {each}\n" for each in watch.skipped)
+        print(told)
+        if "--write" in sys.argv and status == 0:
+            (RESULTS / name).write_text(told, encoding="utf-8")
     return int(status)
 
 

@@ -218,10 +218,10 @@ def test_the_code_of_a_claim_exists():
 
 
 def test_a_claim_whose_run_is_older_than_its_code_says_so(monkeypatch):
-    written = {"docs/robustness.md": "2026-01-01T00:00:00", "fuzz/tally.py": "2026-02-01T00:00:00"}
+    written = {"benchmarks/results/robustness.txt": "2026-01-01T00:00:00", "fuzz/tally.py": "2026-02-01T00:00:00"}
     monkeypatch.setattr(evidence, "_last", lambda paths: max(written.get(path, "2025-01-01") for path in paths))
     old, new = (
-        next(claim for claim in CLAIMS if claim.artifact.name == name) for name in ("robustness.md", "esnli.txt")
+        next(claim for claim in CLAIMS if claim.artifact.name == name) for name in ("robustness.txt", "esnli.txt")
     )
     assert old.age == "2026-01-01, **older than its code** (2026-02-01)"
     assert new.age == "2025-01-01"

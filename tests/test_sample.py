@@ -1,5 +1,7 @@
 """Sample, the one door: what a caller hands over is checked once, and sliced alike everywhere."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ X = RNG.normal(size=(300, 2))
 LABELS = (X[:, 0] > 0).astype(int)
 RULES = fs.Rules.from_conditions([[("a", "<=", round(float(x), 1))] for x in X[:, 0]], features=["a", "b"])
 WEIGHTS = RNG.integers(0, 4, 300).astype(float)
+OF_SHAP = SimpleNamespace(values=X, base_values=X[:, 0], data=X, output_names=None, feature_names=["a", "b"])
 
 
 def test_the_parts_of_a_sample_keep_its_notes():
@@ -45,11 +48,13 @@ def test_arguments_in_each_others_place_are_an_error_that_says_so():
         ("seem to be swapped", fs.count, (LABELS, RULES)),
         ("seem to be swapped", fs.sufficiency, (LABELS, RULES, X)),
         ("seem to be swapped", fs.consistency, (LABELS, RULES)),
+        ("seem to be swapped, since predictions are an Explanation of shap:", fs.consistency, (LABELS, OF_SHAP)),
+        (r"seem to be swapped \(SimpleNamespace, ", fs.evaluate, (OF_SHAP, LABELS, X)),
         ("seem to be swapped", fs.evaluate, (fs.explainers.Constant(), lambda rows: LABELS, X)),
         ("seem to be swapped", fs.evaluate, (RULES, LABELS, X)),
         ("seem to be swapped", fs.compare, (fs.explainers.Constant(), {"a": RULES}, X)),
-        (r"seem to be swapped \(ndarray, DecisionTreeClassifier, ndarray\)", fs.evaluate, (LABELS, TREE, X)),
-        (r"seem to be swapped \(ndarray, DecisionTreeClassifier, ndarray\)", fs.compare, (LABELS, {"tree": TREE}, X)),
+        (r"seem to be swapped \(.*DecisionTreeClassifier", fs.evaluate, (LABELS, TREE, X)),
+        (r"seem to be swapped \(.*DecisionTreeClassifier", fs.compare, (LABELS, {"tree": TREE}, X)),
     ]:
         refused(BadInput, rf"{message}.*pass \(", call, *asked)
 

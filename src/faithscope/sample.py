@@ -25,6 +25,7 @@ from faithscope.inputs.repeats import repeated_share
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.notes import TOO_HIGH, Note
 from faithscope.readers import as_explanations
+from faithscope.readers.shap import recognizes as is_of_shap
 from faithscope.relations import Alike, Blocks, Parts, Relation, bind
 from faithscope.visible import visible
 
@@ -412,11 +413,10 @@ def with_askers(sample: Sample, askers: Any, by: Any) -> Sample:
 
 def refuse_swapped(predictions: Any, X: Any) -> None:
     """Raise if explanations stand in the place of predictions."""
-    if isinstance(predictions, Explanations):
+    if isinstance(predictions, Explanations) or is_of_shap(predictions):
         order = "pass (explanations, predictions, X)" if X is not None else "pass (explanations, predictions)"
-        raise WrongType(
-            f"Explanations and predictions seem to be swapped, since predictions are {predictions!r}: {order}."
-        )
+        told = repr(predictions) if isinstance(predictions, Explanations) else "an Explanation of shap"
+        raise WrongType(f"Explanations and predictions seem to be swapped, since predictions are {told}: {order}.")
 
 
 def number_labels(labels: Array) -> tuple[tuple[Any, ...], Ints]:

@@ -23,6 +23,7 @@ from faithscope.inputs.columns import default_names
 from faithscope.inputs.models import Model, framed, refuse_class, rows_of_its_own
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.readers import as_explanations
+from faithscope.readers.shap import recognizes as is_of_shap
 from faithscope.runtime.progress import Step, Watch
 
 _INSTEAD = {  # of explainers of other libraries, by their methods: a function of rows that asks them
@@ -160,7 +161,7 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     refuse_class(model)
     refuse_class(explainer)
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
-    explaining = isinstance(model, Explanations) or (explains and Model(model).find() is None)
+    explaining = isinstance(model, Explanations) or is_of_shap(model) or (explains and Model(model).find() is None)
     if explaining or (predicts and is_ready(explainer)) or callable(X) or callable(getattr(X, "predict", None)):
         kinds = ", ".join(type(each).__name__ for each in (model, explainer, X))
         said = f"These are no model, explainer and rows, or seem to be swapped ({kinds})"
