@@ -310,4 +310,5 @@ def sizes_matter(sample: Sample) -> bool:
     labels = kinds.sizes_by_label()
     if labels.max() > -ndtri(_SEEMING / len(labels)):
         return True
-    return 2 * kinds.told_apart >= sample.n and abs(kinds.sizes_apart()) > _CLUSTERS_APART
+    told_apart = int((kinds.parts.left > 0)[kinds.part[1]].sum())  # rows whose explanation is of three clusters or more
+    return 2 * told_apart >= sample.n and abs(kinds.sizes_apart()) > _CLUSTERS_APART

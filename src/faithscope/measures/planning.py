@@ -19,7 +19,6 @@ from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import NECESSITY
-from faithscope.measures.estimate import unverifiable as unverifiable_share
 from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.intervals.local import log_choose
 from faithscope.runtime.memory import FEWER_ROWS
@@ -454,7 +453,7 @@ class _Outlook(NamedTuple):
     @property
     def silent(self) -> float:
         """The unverifiable share of the rows that were measured."""
-        return unverifiable_share(self.profile)
+        return self.profile.terms.silent / self.profile.n
 
     @property
     def why_not(self) -> str | None:

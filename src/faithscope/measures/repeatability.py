@@ -148,7 +148,9 @@ def measure_repeatability(
     )
     chance = by_chance(float(equal.sum()) / (many * (many - 1)), units)
     value = min(1.0, units.mean(shares))
-    of_rows, of_both = _margins(units, shares, _between(codes, sample.weight), confidence)
+    # The share of rows that two runs explain alike, of every pair; 0 for a run with itself.
+    between = np.stack([(codes == run) @ (sample.weight / sample.weight.sum()) for run in codes]) - np.eye(many)
+    of_rows, of_both = _margins(units, shares, between, confidence)
     notes = list[str]()
     if sample.n > 1 and (times == many).all():
         notes.append(
@@ -197,11 +199,6 @@ def _alike(codes: Ints) -> tuple[Ints, Floats]:
     """How many runs explain a row as this run does, (runs, n), and the share of pairs of runs that do, (n,)."""
     times, many = np.stack([(codes == run).sum(axis=0) for run in codes]), len(codes)
     return times, (times - 1).sum(axis=0) / (many * (many - 1))
-
-
-def _between(codes: Ints, weight: Floats) -> Floats:
-    """The share of rows that two runs explain alike, of every pair, (runs, runs); 0 for a run with itself."""
-    return np.stack([(codes == run) @ (weight / weight.sum()) for run in codes]) - np.eye(len(codes))
 
 
 def _margins(units: IndependentUnits, shares: Floats, between: Floats, confidence: float) -> tuple[float, float]:
