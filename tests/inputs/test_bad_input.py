@@ -154,7 +154,7 @@ CALLS = by_error(
             (lambda: fs.mse_bound(), "either an estimate, or the population"),
             (lambda: fs.mse_bound(p=[0.5, 0.6], n=10), "p sums to 1.1"),
             (lambda: fs.mse_bound(p=[0.5, 0.5]), "number of rows n"),
-            (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.5], n=3), "q as long"),
+            (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.5], n=3), "one length"),
             (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.4, 0.5], n=3), "from p to 1"),
             (lambda: fs.Prototypes([[-1]]), "whole numbers from 0; row 0 holds -1"),
             (lambda: fs.Counterfactuals([[1.0]], [[1.0], [2.0]]), "1 rows but originals have 2"),
