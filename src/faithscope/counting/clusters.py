@@ -201,8 +201,8 @@ class Kinds:
         explanation, label, cell = numbered_pairs(self.code, self.value)
         covered = np.bincount(cell, self.rows * (self.answering > 0)).astype(np.int64)
         tables = explanation, label, covered, covered, 0 * covered
-        names, alike = sample.numbered_labels[0], sample.agreement
-        counts = Counts(sample.explanations, names, *tables, chosen=self.first, agreement=alike)
+        names = sample.numbered_labels[0]
+        counts = Counts(sample.explanations, names, *tables, chosen=self.first, agreement=sample.agreement)
         masses = None if (self.mass == self.rows).all() else (self.mass * asks, self.mass**2 / self.rows * asks)
         clusters = ClusterTotals.of(Units(self.mass * asks, self.cluster), chance)
         counts = counts.of_askers(cell, self.rows * asks, 0 * self.rows, masses, clusters)

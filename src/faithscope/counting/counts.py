@@ -206,11 +206,11 @@ class Counts(CountsRows):
             return True
         if (self.weight is None) != (other.weight is None) or self.explanations.kind != other.explanations.kind:
             return False
-        tables = [
+        mine, theirs = (
             np.stack([cells, each.given, each.covered, each.missed, *each.masses])[:, np.argsort(cells)]
             for each, cells in zip((self, other), _together(self, other)[2], strict=True)
-        ]
-        return np.array_equal(*(table[0] for table in tables)) and np.allclose(*tables, 1e-12, 0)
+        )
+        return np.array_equal(mine[0], theirs[0]) and np.allclose(mine, theirs, 1e-12, 0)
 
     __hash__ = None  # type: ignore[assignment]
 

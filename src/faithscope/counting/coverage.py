@@ -8,13 +8,13 @@ import numpy as np
 
 from faithscope.counting.counted import Coverage, Encoded
 from faithscope.counting.cover import Asked, bitmaps, over_batches
-from faithscope.counting.gpu.devices import DEVICES, on_gpu, refuse_device
+from faithscope.counting.gpu.devices import DEVICES, HERE, on_gpu
 from faithscope.counting.layout import Layout
 from faithscope.counting.near import PairCounts
 from faithscope.counting.pairs import Tabled
 from faithscope.counting.rows import Rows
 from faithscope.counting.tally import TABLE, Adding, Tally
-from faithscope.errors import NotProven
+from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_word
@@ -123,7 +123,11 @@ def _counted(
     near = covers[0].near
     tallies: Callable[..., Tally] = partial(Tally, sample, rows, wanted=wanted, **how)
     if near is None or rows.numbers or rows.weighted or "gap" in wanted or "groups" in how:
-        refuse_device(device)
+        if device == "cuda":
+            raise BadInput(
+                'device="cuda" counts rows within a distance by a named metric, if they are labeled and independent, '
+                f"and nothing else: {HERE}."
+            )
     elif not rows.listed:  # as few rows are
         count = partial(_by_pairs, rows, covers, [partial(tallies, each) for each in relations])
         return on_gpu(device, near(), len(rows.distinct) * rows.n, count) or count(PairCounts)

@@ -74,7 +74,7 @@ class DrawnCounts(CountsRows):
     @property
     def silent(self) -> Floats:
         """1 for a row without draws, else 0."""
-        return 1.0 * (self.others == 0)
+        return np.where(self.others == 0, 1.0, 0.0)
 
     @property
     def chance(self) -> float | None:

@@ -310,5 +310,7 @@ def sizes_matter(sample: Sample) -> bool:
     labels = kinds.sizes_by_label()
     if labels.max() > -ndtri(_SEEMING / len(labels)):
         return True
-    told_apart = int((kinds.parts.left > 0)[kinds.part[1]].sum())  # rows whose explanation is of three clusters or more
-    return 2 * told_apart >= sample.n and abs(kinds.sizes_apart()) > _CLUSTERS_APART
+    shared = float(
+        np.mean((kinds.parts.left > 0)[kinds.part[1]])
+    )  # rows whose explanation is of several other clusters
+    return shared >= 0.5 and abs(kinds.sizes_apart()) > _CLUSTERS_APART

@@ -202,8 +202,12 @@ class Tally:
             by_cell[rows.cell] = self.agreeing
             covered = np.bincount(rows.cell[self.own], minlength=len(cells))
             clusters = None if rows.clusters is None else Kinds.of(self.sample).totals()
-            known = {"reached": self.reached, "agreeing": by_cell, "clusters": clusters}
-            known["agreement"] = self.sample.agreement
+            known = {
+                "agreement": self.sample.agreement,
+                "reached": self.reached,
+                "agreeing": by_cell,
+                "clusters": clusters,
+            }
         else:
             cells, covered = map(np.concatenate, zip(*self.cells, strict=True))
             self.cells.clear()

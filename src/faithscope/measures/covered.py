@@ -111,10 +111,10 @@ def coverage_estimate(
     """
     counts, left_out, recall = coverage.counts, coverage.left_out, measure == NECESSITY
     if coverage.asked is None and unseen is not None:  # of pairs that were not asked other notes tell
-        missed, empty, idle = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0)), coverage.idle
+        strays, empty, idle = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0)), coverage.idle
         hold = several(len(idle), "condition holds", "conditions hold")
         remarks = {
-            several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation": missed,
+            several(strays, "row is not covered by its", "rows are not covered by their") + " own explanation": strays,
             several(empty, "explanation covers", "explanations cover") + " no row at all": empty,
             f"{hold} on no row, such as {''.join(idle[:1])!r}": idle,
         }

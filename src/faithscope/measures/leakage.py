@@ -172,8 +172,8 @@ def measure_leakage(
         raise BadInput("Words are masked in folded texts, and this Codebook reads texts as written: leave out folded=.")
     masked = replace(sample, explanations=hide(sample.explanations, named.phrases)).discretized(discretizer)
     given, hidden = (measure_consistency(part, confidence, method) for part in (before, masked))
-    sides = ("as given", given, before.counted()), ("masked", hidden, masked.counted())
-    difference = paired_difference(*(consistency_left_out(*side) for side in sides), confidence)
+    a = consistency_left_out("as given", given, before.counted())
+    difference = paired_difference(a, consistency_left_out("masked", hidden, masked.counted()), confidence)
     units = IndependentUnits.of(before)
     (share, low, high), _ = mean_share(named.some, units, given.confidence, exact=units.clusters is None)
     if not share:

@@ -221,9 +221,7 @@ class Band:
             "bounds": np.vstack([np.tile([0.0, 1.0], (len(shares), 1)), within]),
         }
         result = linprog(np.append(shares, np.zeros(len(seen))), method="highs-ds", **program)
-        if result.status == 0:
-            return float(result.fun)
-        return None
+        return float(result.fun) if result.status == 0 else None
 
 
 NEAR = 4  # times n: there is no point forecast beyond
