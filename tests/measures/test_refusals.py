@@ -57,7 +57,7 @@ REFUSED = {
             lambda: agree({"a": [[1.0], [2.0]], "b": [[1.0], [np.nan]]}),
             "of 'b' cannot be read: Importances are missing at row 1",
         ),
-        (lambda: fs.compare(LABELS, {"a": PHI}, PHI).agreement(), "at least two explainers; got 1"),
+        (lambda: fs.compare(LABELS, {"a": PHI}, PHI).explainer_agreement(), "at least two explainers; got 1"),
         (
             lambda: fs.consistency(range(1000), range(1000)),
             "Predictions look continuous: 1,000 different whole numbers",
