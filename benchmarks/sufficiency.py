@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.counting.cover import over_batches
+from faithscope.counting.cover import bitmaps, over_batches
 from faithscope.counting.rows import Rows
 from faithscope.relations import to_relation
 from faithscope.sample import Sample
@@ -73,7 +73,8 @@ def our_counts(rules, labels, X):
     relation = to_relation(None, rules)
     sample = Rows(Sample(rules, labels, X), relation, sys.maxsize)
     layout, covers = sample.layout(), relation.cover(sample.distinct, rules, X)
-    counts = over_batches(covers, layout, len(sample.distinct), sys.maxsize, lambda _, bits: layout.count(bits))
+    paint, count = bitmaps(covers, layout, []), lambda _, bits: layout.count(bits)
+    counts = over_batches(covers, paint, layout, len(sample.distinct), sys.maxsize, count)
     return np.concatenate(list(counts))[:, :, 0]
 
 

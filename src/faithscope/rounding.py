@@ -58,6 +58,18 @@ def in_brackets(low: float, high: float, digits: int = 2, *, signed: bool = Fals
     return f"[{down(low, digits, signed=signed)}, {up(high, digits, signed=signed)}]"
 
 
+def percent(share: float) -> str:
+    """A share in whole percent; never 0% or 100% for what is not none or all.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.001), percent(0.0)
+    ('50%', 'less than 1%', '0%')
+    """
+    told = f"{share:.0%}"
+    return {"0%": "less than 1%", "100%": "more than 99%"}.get(told, told) if 0 < share < 1 else told
+
+
 def percent_down(share: float) -> str:
     """A lower end in percent, with one decimal.
 

@@ -6,7 +6,6 @@ from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.counting.counts import count
-from faithscope.measures.estimate import agreement, unverifiable
 from faithscope.readers import as_explanations
 from faithscope.testing import POPULATIONS
 
@@ -33,8 +32,8 @@ def test_an_unverifiable_explainer_may_be_perfect_or_a_coin():
 def test_the_mean_of_the_estimator_is_the_theorems_closed_form(name):
     system, rng, n = POPULATIONS[name], default_rng(3), 60
     draws = [count(as_explanations(e), y).profile() for e, y in (system.draw(n, rng) for _ in range(1000))]
-    values = np.array([agreement(profile) for profile in draws])
-    uppers = values + np.array([unverifiable(profile) for profile in draws])
+    values = np.array([profile.terms.agreeing / n for profile in draws])
+    uppers = values + np.array([profile.terms.silent / n for profile in draws])
     error, upper_error = (4 * each.std() / np.sqrt(len(draws)) for each in (values, uppers))
     assert values.mean() == pytest.approx(system.expected(n), abs=max(error, 1e-12))
     assert values.mean() - error <= system.truth <= uppers.mean() + upper_error + 1e-12

@@ -11,7 +11,7 @@ the group is one row smaller.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from faithscope.counting.moments import (
     summed,
     whole,
 )
-from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.grouping import group as grouped
 from faithscope.sample import Sample
@@ -129,11 +128,6 @@ class Kinds:
         return cls(sample, code, value, mine, times, each, lots, clusters, kernel, known, None, moments)
 
     @cached_property
-    def source(self) -> Explanations:
-        """The different explanations."""
-        return self.sample.explanations.take(self.first)
-
-    @cached_property
     def mass(self) -> Floats:
         """The weight of each kind."""
         return np.asarray(self.each * self.times)
@@ -207,7 +201,8 @@ class Kinds:
         explanation, label, cell = numbered_pairs(self.code, self.value)
         covered = np.bincount(cell, self.rows * (self.answering > 0)).astype(np.int64)
         tables = explanation, label, covered, covered, 0 * covered
-        counts = Counts(self.source, sample.numbered_labels[0], *tables, agreement=sample.agreement)
+        names = sample.numbered_labels[0]
+        counts = Counts(sample.explanations, names, *tables, chosen=self.first, agreement=sample.agreement)
         masses = None if (self.mass == self.rows).all() else (self.mass * asks, self.mass**2 / self.rows * asks)
         clusters = ClusterTotals.of(Units(self.mass * asks, self.cluster), chance)
         counts = counts.of_askers(cell, self.rows * asks, 0 * self.rows, masses, clusters)
@@ -301,11 +296,6 @@ class Kinds:
         error = float(np.sqrt(np.sum(apart**2 / size)))
         return 0.0 if error <= 1e-9 * parts.own.sum() else float(np.sum(apart / size)) / error
 
-    @property
-    def told_apart(self) -> int:
-        """Number of rows whose explanation is of more than two clusters."""
-        return int((self.parts.left > 0)[self.part[1]].sum())
-
     def sizes_by_label(self) -> Floats:
         """How many standard errors each label's share of a cluster goes with the size of the cluster."""
         assert self.cluster is not None
@@ -334,6 +324,4 @@ def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut]:
         return spread_of_plain_rows(sample)[:2]
     kinds = Kinds.of(sample)
     total, left_out = parts_left_out(kinds.parts)
-    spread = kinds.spread(total, left_out)
-    assert spread is not None
-    return spread, left_out
+    return cast(SpreadCounts, kinds.spread(total, left_out)), left_out

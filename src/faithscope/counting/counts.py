@@ -19,6 +19,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.chunks import rows_at
+from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.readers import as_explanations
 from faithscope.relations import Beside, Relation, Same
@@ -157,20 +158,17 @@ class Counts(CountsRows):
 
     def locate_codes(self, codes: Ints, labels: Array) -> tuple[Ints, Ints]:
         """`locate` for rows whose explanations are given by number."""
-        known = self._known(labels)
+        if self.agreement.of_numbers and labels.ndim == 1:
+            values = self.values
+            place = np.minimum(np.searchsorted(values, labels), len(values) - 1)
+            known = np.where(values[place] == labels, place, -1)  # the position of each label, -1 if it is new
+        else:
+            names, numbers = number_labels(labels)
+            known = _places(names, self.labels)[numbers]
         cells = self.explanation * len(self.labels) + self.label  # ascending
         wanted = codes * len(self.labels) + known
         place_of = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
         return codes, np.where((codes >= 0) & (known >= 0) & (cells[place_of] == wanted), place_of, -1)
-
-    def _known(self, labels: Array) -> Ints:
-        """The position of each label among the distinct ones; -1 if it was never counted."""
-        if self.agreement.of_numbers and labels.ndim == 1:
-            values = self.values
-            place = np.minimum(np.searchsorted(values, labels), len(values) - 1)
-            return np.where(values[place] == labels, place, -1)
-        names, numbers = number_labels(labels)
-        return _places(names, self.labels)[numbers]
 
     @property
     def values(self) -> Floats:
@@ -208,11 +206,11 @@ class Counts(CountsRows):
             return True
         if (self.weight is None) != (other.weight is None) or self.explanations.kind != other.explanations.kind:
             return False
-        tables = [
+        mine, theirs = (
             np.stack([cells, each.given, each.covered, each.missed, *each.masses])[:, np.argsort(cells)]
             for each, cells in zip((self, other), _together(self, other)[2], strict=True)
-        ]
-        return np.array_equal(*(table[0] for table in tables)) and np.allclose(*tables, 1e-12, 0)
+        )
+        return np.array_equal(mine[0], theirs[0]) and np.allclose(mine, theirs, 1e-12, 0)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -292,13 +290,15 @@ class Counts(CountsRows):
             single += int(columns[3][alone].sum())
             columns = [column[~alone & (columns[3] > 0)] for column in columns]
         modal, labels, pairs, put_together = 0, self.labels, None, with_lone
+        rows = per_label.astype(np.float64)
         if not numbers:
             modal, labels = self.n - int(given.sum()) + int(np.maximum.reduceat(given, first).sum()), ()
             put_together = compact
         elif isinstance(self.agreement, agreements.Spread):
-            pairs = LabelPairs.of_distances(self.values, per_label.astype(np.float64))
+            distances = agreements.scaled(self.values)[0]
+            distances = distances - rows @ distances / rows.sum()  # from the mean
+            pairs = LabelPairs.of_centered(distances, (distances**2).sum(axis=1), rows)
         else:
-            rows = per_label.astype(np.float64)
             sums = (np.maximum(part - 1, 0.0) for part in self.agreement_sums.among_all(rows))
             pairs = LabelPairs.of(rows, *sums)
         tables = put_together(single, *columns)
@@ -338,7 +338,7 @@ def count_rows(sample: Sample) -> Counts:
     """The counts of a sample, with sums of weights and of squared weights if its rows are weighted."""
     explanations = sample.explanations
     need(64 * sample.n, f"Counts of {sample.n:,} rows", FEWER_ROWS)
-    codes, first = explanations.group()
+    codes, first = group(explanations.key)
     names, numbers = sample.numbered_labels
     cells, given = tabulate(codes, numbers, len(first), len(names))
     explanation, label = np.divmod(cells, max(1, len(names)))

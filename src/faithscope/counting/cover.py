@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TypeVar
 
 import numpy as np
 
 from faithscope.counting.layout import Bits, Layout
-from faithscope.errors import NotProven
 from faithscope.inputs.array_types import Bools, Ints
 from faithscope.inputs.chunks import in_threads
 from faithscope.relations import Blocks, Parts
@@ -23,23 +22,17 @@ _MASK_CELLS = 2**22  # booleans of a mask made at once
 _PACKED = 2**20  # booleans packed at once
 
 
-def over_batches(
-    cover: Parts | Blocks,
-    layout: Layout,
-    explanations: int,
-    most: int,
-    work: Callable[[int, Bits], T],
-    idle: list[str] | None = None,
-) -> Iterator[T]:
-    """``work(start, bits)`` for the bitmaps of all explanations in batches, in order; several threads compute it.
+Paint = Callable[[int, int], Bits]
 
-    The parts that hold on no row are added to `idle`.
-    """
+
+def over_batches(
+    cover: Parts | Blocks, paint: Paint, layout: Layout, explanations: int, most: int, work: Callable[[int, Bits], T]
+) -> Iterator[T]:
+    """``work(start, bits)`` for the bitmaps of all explanations in batches, in order; several threads compute it."""
     step = max(1, min(most, _AT_A_TIME // max(1, layout.width)))
-    made = _conjunctions(cover, layout, idle) if isinstance(cover, Parts) else _masked(cover, layout)
 
     def batch(start: int) -> T:
-        return work(start, made(start, min(start + step, explanations)))
+        return work(start, paint(start, min(start + step, explanations)))
 
     starts = range(0, explanations, step)
     several = len(starts) > 1 and (isinstance(cover, Parts) or cover.threads)
@@ -48,16 +41,16 @@ def over_batches(
         yield from in_threads(batch, starts) if several else map(batch, starts)
 
 
-def _masked(cover: Blocks, layout: Layout) -> Callable[[int, int], Bits]:
-    """The bitmaps of explanations from start to stop, from masks."""
-    mask, cells = cover.masks(layout.source), max(1, _MASK_CELLS // max(1, len(layout.segment)))
-    return lambda start, stop: np.concatenate(
-        [layout.pack(mask(a, min(a + cells, stop))) for a in range(start, stop, cells)]
-    )
+def bitmaps(cover: Parts | Blocks, layout: Layout, idle: list[str]) -> Paint:
+    """The bitmaps of explanations from start to stop: from masks, or from one bitmap per part.
 
-
-def _conjunctions(cover: Parts, layout: Layout, idle: list[str] | None) -> Callable[[int, int], Bits]:
-    """The same from one bitmap per part; bitmap 0 holds every row, and part k has bitmap k + 1."""
+    Bitmap 0 holds every row, and part k has bitmap k + 1. The parts that hold on no row are added to `idle`.
+    """
+    if isinstance(cover, Blocks):
+        mask, cells = cover.masks(layout.source), max(1, _MASK_CELLS // max(1, len(layout.segment)))
+        return lambda start, stop: np.concatenate(
+            [layout.pack(mask(a, min(a + cells, stop))) for a in range(start, stop, cells)]
+        )
     count, rows = len(cover.parts) + 1, len(layout.segment)
     asked = f"Bitmaps of {count - 1:,} conditions over {rows:,} rows"
     need(8 * count * layout.width, asked, "sample rows, or explanations")
@@ -72,16 +65,17 @@ def _conjunctions(cover: Parts, layout: Layout, idle: list[str] | None) -> Calla
             numbers, some = zip(*numbered, strict=True)
             return [1 + number for number in numbers], layout.pack(np.stack(some))
 
-        for numbers, packed in in_threads(pack, (list(islice(masks, at_once)) for _ in range(0, count - 1, at_once))):
+        batches = -(-(count - 1) // at_once)
+        numbered = map(list, map(islice, repeat(masks, batches), repeat(at_once)))
+        for numbers, packed in (in_threads if batches > 1 else map)(pack, numbered):
             parts[numbers] = packed
     parts[0] = layout.everybody
-    if idle is not None:
-        idle += [str(cover.parts[number]) for number in np.flatnonzero(~parts[1:].any(axis=1))]
+    idle += map(str, map(cover.parts.__getitem__, np.flatnonzero(~parts[1:].any(axis=1)).tolist()))
     sizes = np.array(list(map(len, cover.lists)), np.int64)
     begins = np.cumsum(sizes) - sizes
     listed = 1 + np.fromiter(chain.from_iterable(cover.lists), np.int64, int(sizes.sum()))
 
-    def bitmaps(start: int, stop: int) -> Bits:
+    def paint(start: int, stop: int) -> Bits:
         size, begin = sizes[start:stop], begins[start:stop]
         # Part 0 holds on every row: it is the first part of an explanation without conditions.
         first = np.where(size > 0, listed[np.minimum(begin, len(listed) - 1)], 0) if len(listed) else size
@@ -94,12 +88,7 @@ def _conjunctions(cover: Parts, layout: Layout, idle: list[str] | None) -> Calla
                 bits[longer] &= parts[listed[begin[longer] + place]]
         return bits
 
-    return bitmaps
-
-
-def in_blocks(cover: Parts | Blocks, layout: Layout, explanations: int, most: int) -> Iterator[tuple[int, Bits]]:
-    """The bitmaps of all explanations in batches, in order: the number of the first, and the bitmaps."""
-    return over_batches(cover, layout, explanations, most, lambda start, bits: (start, bits))
+    return paint
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +109,6 @@ class Asked:
     row: Ints
     codes: Ints
     distinct: int
-
-    @classmethod
-    def of(cls, covers: Parts | Blocks, codes: Ints, distinct: int) -> "Asked | None":
-        """Those of a coverage; None if all pairs are known."""
-        return None if covers.asked is None else cls(*covers.asked, codes, distinct)
 
     @cached_property
     def per_explanation(self) -> Ints:
@@ -152,12 +136,3 @@ class Asked:
         """Rows of each of the `many` labels that each explanation was asked about: (explanations, labels)."""
         table = np.bincount(self.which * many + labels[self.row], minlength=self.distinct * many)
         return table.reshape(self.distinct, many)
-
-
-def refuse_unasked(measure: str) -> None:
-    """Raise where it is unknown whether explanations cover rows: "not asked" is not "does not apply"."""
-    raise NotProven(
-        f"{measure} needs to know of every row whether an explanation applies to it, and the judge was asked about "
-        "some pairs only: ask about all of them, fs.pairs_to_ask(explanations, per_explanation=None), or measure "
-        "sufficiency."
-    )

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from faithscope.counting.counted import Coverage, Encoded
-from faithscope.counting.cover import Asked, in_blocks, over_batches, refuse_unasked
-from faithscope.counting.gpu.devices import DEVICES, on_gpu, refuse_device
+from faithscope.counting.cover import Asked, bitmaps, over_batches
+from faithscope.counting.gpu.devices import DEVICES, HERE, on_gpu
 from faithscope.counting.layout import Layout
 from faithscope.counting.near import PairCounts
 from faithscope.counting.pairs import Tabled
 from faithscope.counting.rows import Rows
 from faithscope.counting.tally import TABLE, Adding, Tally
-from faithscope.errors import NotProven
+from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_word
@@ -52,10 +52,9 @@ def cover(
     beside : sequence of Explanations
         The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
     """
-    blocks = None
-    if wanted == ("recall",) and (sample.agreement.of_numbers or not sample.plain):
-        blocks = _block_count(sample)
-    (tally,) = _counted(sample, [relation], wanted, (exact, beside, blocks))
+    in_blocks = wanted == ("recall",) and (sample.agreement.of_numbers or not sample.plain)
+    known = exact, beside, _block_count(sample) if in_blocks else None
+    (tally,) = _counted(sample, [relation], wanted, known)
     return tally.coverage() if "share" in wanted else tally.necessity()
 
 
@@ -114,23 +113,33 @@ def _counted(
     rows = Rows(sample, relations[0], *known)
     covers = [sample.covered_by(rows.distinct, each) for each in relations]
     if covers[0].asked is not None:
-        if "share" not in wanted:
-            refuse_unasked("Necessity" if "recall" in wanted else "Encoding")
+        if "share" not in wanted:  # "not asked" is not "does not apply"
+            raise NotProven(
+                f"{'Necessity' if 'recall' in wanted else 'Encoding'} needs to know of every row whether an "
+                "explanation applies to it, and the judge was asked about some pairs only: ask about all of them, "
+                "fs.pairs_to_ask(explanations, per_explanation=None), or measure sufficiency."
+            )
         wanted = ("share",)
     near = covers[0].near
     tallies: Callable[..., Tally] = partial(Tally, sample, rows, wanted=wanted, **how)
     if near is None or rows.numbers or rows.weighted or "gap" in wanted or "groups" in how:
-        refuse_device(device)
+        if device == "cuda":
+            raise BadInput(
+                'device="cuda" counts rows within a distance by a named metric, if they are labeled and independent, '
+                f"and nothing else: {HERE}."
+            )
     elif not rows.listed:  # as few rows are
         count = partial(_by_pairs, rows, covers, [partial(tallies, each) for each in relations])
         return on_gpu(device, near(), len(rows.distinct) * rows.n, count) or count(PairCounts)
-    found = [tallies(each) for each in relations]
+    found = list(map(tallies, relations))
     for tally, cover in zip(found, covers, strict=True):
         work = tally.prepare if not rows.numbers else lambda *batch: batch  # numbers are listed in this thread
-        for batch in over_batches(cover, tally.layout, len(rows.distinct), tally.step, work, tally.idle):
+        paint = bitmaps(cover, tally.layout, tally.idle)
+        for batch in over_batches(cover, paint, tally.layout, len(rows.distinct), tally.step, work):
             for add in tally.prepare(*batch) if rows.numbers else batch:
                 add()
-        tally.asked = Asked.of(cover, rows.codes, len(rows.distinct))
+        if cover.asked is not None:
+            tally.asked = Asked(*cover.asked, rows.codes, len(rows.distinct))
     return found
 
 
@@ -175,7 +184,8 @@ def reach_of(coverage: Coverage, sample: Sample, relation: Relation, further: An
     layout = Layout(np.zeros(n, np.int64), 1)
     covers = relation.cover(counts.explanations, sample.explanations, further)
     reach = np.zeros(64 * layout.width)
-    for start, bits in in_blocks(covers, layout, counts.distinct, max(1, TABLE // n)):
-        which, bit = layout.ones(bits)
+    paint, step = bitmaps(covers, layout, []), max(1, TABLE // n)
+    for start in range(0, counts.distinct, step):
+        which, bit = layout.ones(paint(start, min(start + step, counts.distinct)))
         reach += np.bincount(bit, leaning[start + which], len(reach))
     return float(reach.max())

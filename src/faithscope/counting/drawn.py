@@ -128,21 +128,16 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
 
 def _numbered(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> tuple[Ints, Ints, Ints, Floats]:
     """Per row its prediction, per draw its row and its prediction, by number; and the different predictions."""
-    numbers, (names, place) = sample.agreement.of_numbers, sample.numbered_labels
-    known, parts = {name: number for number, name in enumerate(names)}, list[tuple[Ints, Array]]()
-    for part, labels in answers:
-        if not numbers:
-            different, places = number_labels(labels)
-            if not families_of(names) & families_of(different):
-                raise WrongType(
-                    f"Predictions of rows are such as {names[0]!r}, and those of draws such as {different[0]!r}, of "
-                    "another type, so that none can agree: pass predictions of one type for both."
-                )
-            labels = np.array([known.setdefault(name, len(known)) for name in different], np.int64)[places]
-        parts.append((part, labels))
+    numbers, names, parts = sample.agreement.of_numbers, sample.numbered_labels[0], list(answers)
+    for _, labels in parts if not numbers else ():
+        different = number_labels(labels)[0]
+        if not families_of(names) & families_of(different):
+            raise WrongType(
+                f"Predictions of rows are such as {names[0]!r}, and those of draws such as {different[0]!r}, of "
+                "another type, so that none can agree: pass predictions of one type for both."
+            )
     of = np.concatenate([np.empty(0, np.int64), *(part for part, _ in parts)])
-    drawn = np.concatenate([sample.labels if numbers else place, *(labels for _, labels in parts)])
-    values = np.arange(float(len(known)))
-    if numbers:
-        values, drawn = np.unique(drawn.astype(np.float64) + 0, return_inverse=True)
-    return drawn[: sample.n], of, drawn[sample.n :], values
+    every = np.concatenate([sample.labels, *(labels for _, labels in parts)])
+    different, place = number_labels(every.astype(np.float64) if numbers else every)
+    values = np.array(different, np.float64) if numbers else np.arange(float(len(different)))
+    return place[: sample.n], of, place[sample.n :], values

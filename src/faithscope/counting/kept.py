@@ -310,4 +310,6 @@ def sizes_matter(sample: Sample) -> bool:
     labels = kinds.sizes_by_label()
     if labels.max() > -ndtri(_SEEMING / len(labels)):
         return True
-    return 2 * kinds.told_apart >= sample.n and abs(kinds.sizes_apart()) > _CLUSTERS_APART
+    # Of rows, those whose explanation is of several other clusters.
+    shared = float(np.mean((kinds.parts.left > 0)[kinds.part[1]]))
+    return shared >= 0.5 and abs(kinds.sizes_apart()) > _CLUSTERS_APART

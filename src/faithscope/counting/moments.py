@@ -48,12 +48,6 @@ def whole(moments: Moments) -> Moments:
     return np.asarray(moments.sum(axis=1, keepdims=True))
 
 
-def kurtosis(moments: Moments) -> float:
-    """Of the predictions, one per set, about the mean of all: 3 for a normal distribution, more with outliers."""
-    weight, square = moments[0], moments[-1]
-    return float(np.sum(square**2 / weight) * weight.sum() / square.sum() ** 2)
-
-
 def _freedom(weight: Any, square: Any) -> Floats:
     """``Σw - Σw² / Σw``, which is n - 1 if rows are not weighted; NaN for a single row."""
     freedom = weight - square / weight
@@ -106,7 +100,7 @@ class SpreadCounts(NamedTuple):
     whole: SpreadParts
     without: SpreadParts
     unverifiable: float
-    kurtosis: float
+    kurtosis: float  # of the predictions, about the mean of all: 3 for a normal distribution, more with outliers
     unit: float = 1.0  # of the predictions, in which the variances are squares
 
     @property
@@ -140,7 +134,9 @@ def spread_of(
     if asking is not None:
         parts = parts.asked(everyone, np.array([total.total]))
         left = left.asked(without, total.total - asking)
-    return SpreadCounts(parts, left, total.silent / total.total, kurtosis(rows), unit)
+    weight, square = rows[0], rows[-1]
+    kurtosis = float(np.sum(square**2 / weight) * weight.sum() / square.sum() ** 2)
+    return SpreadCounts(parts, left, total.silent / total.total, kurtosis, unit)
 
 
 def spread_of_plain_rows(sample: Sample) -> tuple[SpreadCounts, LeftOut, Ints, Floats, LabelPairs]:

@@ -68,10 +68,6 @@ class Askers(NamedTuple):
         """The explanation of each, within the batch."""
         return self.scopes[self.group]
 
-    def table(self, values: Floats, blocks: int) -> Floats:
-        """Sums by group and block."""
-        return sums(self.group * blocks + self.block, values, len(self.scopes) * blocks).reshape(-1, blocks)
-
     def without(self, values: Floats, blocks: int) -> Floats:
         """Sums by group over all blocks (the first column), and over all blocks but one (the others)."""
         total = sums(self.group, values, len(self.scopes))
@@ -377,7 +373,8 @@ class PairSums(NamedTuple):
         mass, others = askers.without(askers.weight, blocks), without_each(covered)
         pairs = mass * others - known
         same, block = (witnesses.agreeing(askers.scope, askers.value, block) for block in (None, askers.block))
-        less = witnesses.answering(askers) + askers.table(askers.weight * (same - block), blocks)
+        entry, apart = askers.group * blocks + askers.block, askers.weight * (same - block)
+        less = witnesses.answering(askers) + sums(entry, apart, len(askers.scopes) * blocks).reshape(-1, blocks)
         agreeing = np.empty(pairs.shape)
         agreeing[:, 0] = np.bincount(askers.group, askers.weight * same, minlength=len(pairs))
         np.subtract(agreeing[:, :1], less, out=agreeing[:, 1:])

@@ -45,15 +45,11 @@ class LabelPairs(NamedTuple):
         return cls(total, spread, float(np.sum(rows * (agreeing - mean * (n - 1)) ** 2)))
 
     @classmethod
-    def of_distances(cls, values: Floats, rows: Floats) -> "LabelPairs":
-        """By ``-½ |y - y'|² / T``, with T the variance, of different predictions (d,) or (d, k) and their rows."""
-        columns = agreements.scaled(values)[0]
-        columns = columns - rows @ columns / float(rows.sum())
-        return cls.of_centered(columns, (columns**2).sum(axis=1), rows)
-
-    @classmethod
     def of_centered(cls, columns: Floats, squares: Floats, rows: Floats) -> "LabelPairs":
-        """`of_distances`, of predictions (d, k) about their mean, their squared lengths (d,) and their rows."""
+        """By ``-½ |y - y'|² / T``, with T the variance, of different predictions and their rows.
+
+        Predictions (d, k) are about their mean, and come with their squared lengths (d,).
+        """
         weighed = rows * squares
         n, total, fourth = float(rows.sum()), float(weighed.sum()), float(weighed @ squares)
         variance = total / (n - 1)

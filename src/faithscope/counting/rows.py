@@ -12,7 +12,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.grouping import Words, hash_rows
+from faithscope.inputs.grouping import Words, group, hash_rows
 from faithscope.inputs.repeats import row_blocks
 from faithscope.relations import Relation
 from faithscope.runtime.memory import need
@@ -160,7 +160,7 @@ class Rows:
         blocks: int | None = None,
     ) -> None:
         scopes = relation.scopes(sample.explanations)
-        codes, first = scopes.group()
+        codes, first = group(scopes.key)
         distinct = scopes if len(first) == len(codes) else scopes.take(first)
         self.distinct, self.codes, self.n = distinct, codes, sample.n
         self.names, self.labels = sample.numbered_labels

@@ -1,6 +1,6 @@
 """Tally: what a pass over explanations and rows adds up for sufficiency, necessity and encoding."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -141,18 +141,17 @@ class Tally:
             self._note(start, askers, covered, own)
         else:
             adding.append(partial(self._count, start, covered.many, *covered.cells))
-        wanted: tuple[Sequence[Any], ...] = (self.shares, self.recalls, self.gaps)
-        for measures in wanted:
-            for number, measure in enumerate(measures):
-                asking: tuple[Askers, Witnesses, OwnCluster] = askers, covered, own
-                if self.groups is not None:  # which ask in turn
-                    chosen, witnesses = self.groups[askers.row] == number, covered
-                    if self.among and isinstance(covered, Listed):
-                        inside = self.groups[covered.row] == number
-                        witnesses = Listed(rows, self.kernel, covered.many, covered.scope[inside], covered.row[inside])
-                    asking = askers.only(chosen), witnesses, own.only(chosen)
-                if len(asking[0].row):
-                    adding.append(partial(measure.add, *measure.terms(*asking)))
+        wanted: list[tuple[int, Any]] = [*enumerate(self.shares), *enumerate(self.recalls), *enumerate(self.gaps)]
+        for number, measure in wanted:
+            asking, answering, theirs = askers, covered, own
+            if self.groups is not None:  # which ask in turn
+                chosen = self.groups[askers.row] == number
+                asking, theirs = askers.only(chosen), own.only(chosen)
+                if self.among and isinstance(covered, Listed):
+                    inside = self.groups[covered.row] == number
+                    answering = Listed(rows, self.kernel, covered.many, covered.scope[inside], covered.row[inside])
+            if len(asking.row):
+                adding.append(partial(measure.add, *measure.terms(asking, answering, theirs)))
         return adding
 
     def _note(self, start: int, askers: Askers, covered: Listed, own: OwnCluster) -> None:
@@ -203,8 +202,12 @@ class Tally:
             by_cell[rows.cell] = self.agreeing
             covered = np.bincount(rows.cell[self.own], minlength=len(cells))
             clusters = None if rows.clusters is None else Kinds.of(self.sample).totals()
-            known = {"agreement": self.sample.agreement, "reached": self.reached, "agreeing": by_cell}
-            known["clusters"] = clusters
+            known = {
+                "agreement": self.sample.agreement,
+                "reached": self.reached,
+                "agreeing": by_cell,
+                "clusters": clusters,
+            }
         else:
             cells, covered = map(np.concatenate, zip(*self.cells, strict=True))
             self.cells.clear()
@@ -253,7 +256,7 @@ class Tally:
         all_ask, block = np.ones(rows.n, bool), None if rows.single else rows.block
         terms, others = self.recalls[0].result(all_ask, rows.independent.heaviest), self.everybody.others(all_ask)
         alike = block is None or rows.content.of_rows_alone
-        return Coverage(*known, block=block, alike=alike, others=others, **terms._asdict())
+        return Coverage(*known, block=block, alike=alike, others=others, **terms)
 
     def asking(self, numbers: Collection[int]) -> Coverage:
         """Sufficiency, or necessity, of rows of some groups that ask together, beside all rows that they cover."""
@@ -266,7 +269,7 @@ class Tally:
             recall = RecallBlocks(everybody)
             for number in numbers:
                 recall.add(self.recalls[number].sums, recall.leaning)
-            told = {**recall.result(asks, heaviest)._asdict(), "others": everybody.others(asks)}
+            told = {**recall.result(asks, heaviest), "others": everybody.others(asks)}
         else:
             share = ShareBlocks(rows.blocks, self.even, self.moments)
             for number, part in enumerate(self.shares):

@@ -11,7 +11,7 @@ independent and count alike, all rows of a group have as many pairs, so that eac
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -98,28 +98,6 @@ class ShareBlocks(BlockSums):
 # Recall
 
 
-class RecallTerms(NamedTuple):
-    """Necessity and its chance level as sums over rows, and without each row, or each block of rows.
-
-    Attributes
-    ----------
-    sums : Sums
-        Rows, each by the share of the others with its prediction that its explanation covers (`agreeing`), and rows
-        whose prediction nobody else gets (`silent`).
-    chance : float or None
-        The mean over rows that can be checked of the share of all others that their explanation covers; None if none.
-    left_out : LeftOut or None
-        Necessity without each row, or block; None if there is nothing to leave out.
-    chance_left_out : (k,) array or None
-        The chance level without each.
-    """
-
-    sums: Sums
-    chance: float | None
-    left_out: LeftOut | None = None
-    chance_left_out: Floats | None = None
-
-
 class RecallBlocks(BlockSums):
     """The recall, of which a group are the rows of an explanation with one prediction.
 
@@ -155,18 +133,23 @@ class RecallBlocks(BlockSums):
             total += np.stack([each.sum(axis=0) for each in (sure, mass * ~checked, sure * share, sure * chance)])
         return total, np.zeros(blocks)
 
-    def result(self, asks: Bools, heaviest: float) -> RecallTerms:
-        """The terms of all rows that were added, which are those that ask."""
+    def result(self, asks: Bools, heaviest: float) -> dict[str, Any]:
+        """What `Coverage` tells of all rows that were added, which are those that ask.
+
+        Its `sums` are over rows, each by the share of the others with its prediction that its explanation covers
+        (`agreeing`), and rows whose prediction nobody else gets (`silent`). Its `chance` is the mean over rows that can
+        be checked of the share of all others that their explanation covers; None if there are none.
+        """
         checked, silent, agreeing, reached = self.sums
         total = checked + silent  # all silent is exactly all
         whole = Sums(float(agreeing[0]), float(silent[0]), float(total[0]))
         chance = float(reached[0] / checked[0]) if checked[0] > 0 else None
         if len(total) < 3:
-            return RecallTerms(whole, chance)
+            return {"sums": whole, "chance": chance}
         value, alone = (_shares(column[1:], total[1:], total[1:] > 0) for column in (agreeing, silent))
         by_chance = _shares(reached[1:], checked[1:], checked[1:] > 0)
         left_out = LeftOut(value, alone, self.everybody.reach(asks), heaviest=heaviest)
-        return RecallTerms(whole, chance, left_out, by_chance)
+        return {"sums": whole, "chance": chance, "left_out": left_out, "chance_left_out": by_chance}
 
 
 def _shares(part: Array, whole: Array, known: Bools) -> Floats:

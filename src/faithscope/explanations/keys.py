@@ -23,7 +23,7 @@ def exact_column(values: Any, what: str) -> Array:
     column = to_keys(to_vector(values, what), what)
     if column.dtype.kind == "f":
         refuse_nonfinite(column[:, None], what)
-    if column.dtype.kind == "m" or hold_dates(column):
+    if column.dtype.kind == "m" or (column.dtype.kind in "MO" and hold_dates(column)):
         zoned = has_zone(values) or getattr(next(iter(column), None), "tzinfo", None) is not None
         return exact_objects(column, zoned=zoned)
     if column.dtype == np.uint64 and column.max(initial=0) > _LARGEST:

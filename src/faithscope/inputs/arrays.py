@@ -14,12 +14,19 @@ from faithscope.inputs.tensors import is_tensor, known_as, to_host
 from faithscope.runtime.memory import need
 
 Query = Literal["", "lazy frame", "relation", "cursor", "reader", "dataset"]
-_KINDS: dict[tuple[str, str], tuple[Query, str]] = {  # and the call that gives their rows
-    ("polars", "LazyFrame"): ("lazy frame", "collect()"),
-    ("duckdb", "DuckDBPyRelation"): ("relation", "df()"),
-    ("duckdb", "DuckDBPyConnection"): ("cursor", "df()"),
-    ("pyarrow", "RecordBatchReader"): ("reader", "read_all()"),
-    **{("pyarrow", f"{kind}Dataset"): ("dataset", "to_table()") for kind in ("", "FileSystem", "InMemory", "Union")},
+_KINDS: dict[tuple[str, str], Query] = {
+    ("polars", "LazyFrame"): "lazy frame",
+    ("duckdb", "DuckDBPyRelation"): "relation",
+    ("duckdb", "DuckDBPyConnection"): "cursor",
+    ("pyarrow", "RecordBatchReader"): "reader",
+    **{("pyarrow", f"{kind}Dataset"): "dataset" for kind in ("", "FileSystem", "InMemory", "Union")},
+}
+_CALLS: dict[Query, str] = {  # that give their rows
+    "lazy frame": "collect()",
+    "relation": "df()",
+    "cursor": "df()",
+    "reader": "read_all()",
+    "dataset": "to_table()",
 }
 EXACT = 2**53  # beyond it two integers may share one float64
 INTEGERS = (int, np.integer)
@@ -29,24 +36,19 @@ _NO_NUMBERS = (bool, np.timedelta64)  # though they count as integers
 FLOATS = (float, np.float16, np.float32)  # longdouble does not fit in 64 bits
 
 
-def _known(values: Any) -> tuple[Query, str]:
-    library, name = known_as(type(values))
-    return _KINDS.get((library.strip("_"), name), ("", ""))
-
-
 def query_kind(values: Any) -> Query:
     """What kind of query this is, by the names of its class and package; empty if it is none.
 
     Nothing is asked of the query itself: its shape alone would be a question to its engine.
     """
-    return _known(values)[0]
+    kind = type(values)
+    return _KINDS.get((kind.__module__.partition(".")[0].strip("_"), kind.__name__), "")
 
 
 def refuse_query(values: Any, what: str) -> None:
     """Raise if rows are wanted and this is a query for them, with the call that gives its rows."""
-    kind, call = _known(values)
-    if kind:
-        raise WrongType(f"{what} came as {type(values).__name__}, which holds no rows yet: pass its {call}.")
+    if kind := query_kind(values):
+        raise WrongType(f"{what} came as {type(values).__name__}, which holds no rows yet: pass its {_CALLS[kind]}.")
 
 
 def is_frame(values: object) -> bool:
@@ -103,7 +105,8 @@ def to_array(values: Any, what: str) -> Array | None:
 
 def to_vector(values: Any, what: str = "Input") -> Array:
     """One column as a NumPy array: numbers, booleans or dates by their dtype, anything else as Python objects."""
-    refuse_query(values, what)
+    if not isinstance(values, np.ndarray):
+        refuse_query(values, what)
     array = to_array(values, what)
     if array is None:
         # A column has both; a single moment of pandas has no length.

@@ -23,6 +23,7 @@ from faithscope.sample import Sample
 from faithscope.sinks.card import in_lines
 
 Discretize = Callable[[Explanations], Any]
+Wanted = Discretize | str | None
 _UNSURE = 1 - 1e-9  # what both ends together may miss the truth with, at most
 
 
@@ -97,7 +98,7 @@ class Certificate(OfEstimates):
 def certify(
     explanations: Any,
     predictions: Any = None,
-    discretizers: Sequence[Discretize | str | None] | Discretize | str | None = None,
+    discretizers: Sequence[Wanted] | Wanted = None,
     *,
     confidence: float = 0.95,
     interval: Method | None = "proven",
@@ -174,9 +175,7 @@ def refuse_unless_convex(agreement: Agreement, what: str) -> None:
     )
 
 
-def _family(
-    explanations: Explanations, discretizers: Sequence[Discretize | str | None] | Discretize | str | None
-) -> list[Discretize]:
+def _family(explanations: Explanations, discretizers: Sequence[Wanted] | Wanted) -> list[Discretize]:
     if discretizers is None:
         return [*usual(explanations)]
     alone = callable(discretizers) or isinstance(discretizers, str)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from faithscope.agreements import Spread
@@ -137,9 +138,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
         refuse_unproven(method, "askers")
         return Beside.of(counted, confidence, method).estimate(1)
 
-    def again(part: Sample) -> Estimate:
-        return measure_consistency(part, confidence, method)
-
+    again = partial(measure_consistency, confidence=confidence, method=method)
     if isinstance(counted.agreement, Spread):
         refuse_unproven(method, "Spread")
         found = spread_consistency(counted, confidence)

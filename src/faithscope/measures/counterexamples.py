@@ -11,7 +11,6 @@ from faithscope.agreements import Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower
-from faithscope.inputs.alignment import index_of, row_labels
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
@@ -118,12 +117,6 @@ def _far_apart(rows: Ints, sample: Sample) -> Iterator[Ints]:
     one, other = far[np.column_stack(np.triu_indices(len(far), 1))].T
     unlike = disagree(sample.agreement, values[one], values[other])
     yield rows[np.column_stack([one, other])[unlike]]
-
-
-def named_rows(sample: Sample, rows: Ints) -> dict[str, Any]:
-    """Columns that name rows of a sample: their positions among those handed over, and their labels if any."""
-    labels, row = row_labels(sample.X if index_of(sample.X) is not None else sample.explanations), sample.places[rows]
-    return {"row": row, "index": row if labels is None else labels[rows]}
 
 
 def stranger_pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:

@@ -1,7 +1,6 @@
 """An estimate from counts of the rows that explanations cover, whichever measure it is of; and shares of variance."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from faithscope.counting.clusters import spread_by_explanation
 from faithscope.counting.counted import Coverage
-from faithscope.counting.counts import Counts, count_rows
+from faithscope.counting.counts import count_rows
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts, spread_of_plain_rows
@@ -112,7 +111,14 @@ def coverage_estimate(
     """
     counts, left_out, recall = coverage.counts, coverage.left_out, measure == NECESSITY
     if coverage.asked is None and unseen is not None:  # of pairs that were not asked other notes tell
-        notes = (*notes, *coverage_notes(counts, coverage.idle))
+        strays, empty, idle = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0)), coverage.idle
+        hold = several(len(idle), "condition holds", "conditions hold")
+        remarks = {
+            several(strays, "row is not covered by its", "rows are not covered by their") + " own explanation": strays,
+            several(empty, "explanation covers", "explanations cover") + " no row at all": empty,
+            f"{hold} on no row, such as {''.join(idle[:1])!r}": idle,
+        }
+        notes = (*notes, *(remark for remark, some in remarks.items() if some))
     if coverage.spread is not None and left_out is not None:
         if unseen:
             raise NotProven(
@@ -147,17 +153,6 @@ def coverage_estimate(
         return estimate
     otherwise = f"unseen=True does not: {in_brackets(low, high)}"
     return noted(estimate, (f"assumes that no unseen row lies under many explanations ({otherwise})",))
-
-
-def coverage_notes(counts: Counts, idle: Sequence[str]) -> Notes:
-    """Notes on rows that their explanation misses, and on explanations and conditions that hold nowhere."""
-    missed, empty = int(counts.missed.sum()), int(np.sum(counts.per_explanation == 0))
-    remarks = {
-        several(missed, "row is not covered by its", "rows are not covered by their") + " own explanation": missed,
-        several(empty, "explanation covers", "explanations cover") + " no row at all": empty,
-        several(len(idle), "condition holds", "conditions hold") + f" on no row, such as {''.join(idle[:1])!r}": idle,
-    }
-    return tuple(remark for remark, number in remarks.items() if number)
 
 
 def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,10 +22,6 @@ from faithscope.notes import TOO_HIGH
 from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-
-if TYPE_CHECKING:
-    pass
-
 
 _SAME_ROWS = (
     "these rows have the same explanations and predictions as those that the decoder learned from: if they are the "

@@ -25,7 +25,7 @@ from faithscope.measures.means import Answer
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import told_number
 from faithscope.relations import check_rows
-from faithscope.rounding import down, in_brackets, up
+from faithscope.rounding import down, in_brackets, percent, up
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table, framed
@@ -231,7 +231,7 @@ class Encoding(Answer):
         return chart(self._columns())
 
     def __str__(self) -> str:
-        rows = f"n={self.n:,}, {_percent(self.unverifiable)} unverifiable"
+        rows = f"n={self.n:,}, {percent(self.unverifiable)} unverifiable"
         if self.value is None:
             return f"encoding unknown: no explanation could be tested; {rows}"
         word = "found" if self.encodes else "not found"
@@ -272,8 +272,8 @@ the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
             get = f"the mean prediction is {told_number(float(line['given_mean']))}"
             do = f"it is {told_number(float(line['covered_mean']))}"
         else:
-            get = f"{_percent(line['given_share'])} get {visible(repr(line['label']))}"
-            do = f"{_percent(line['covered_share'])} do"
+            get = f"{percent(line['given_share'])} get {visible(repr(line['label']))}"
+            do = f"{percent(line['covered_share'])} do"
         return (
             "The choice of this explanation says more than it does: of the "
             f"{several(int(line['n']), 'row', 'rows')} given `{visible(str(line['explanation']))}`, {get}; of the "
@@ -283,20 +283,13 @@ the 9 other rows that it covers, 0% do. So it is with 2 of 2 explanations.
     def _tables(self) -> Iterable[Table]:
         names = ("value", "low", "high", "alone", "exclusive", "tested", "flagged")
         below = f"{several(self.n, 'row', 'rows')}, {100 * self.confidence:g}% interval"
-        return [framed(frame({name: [getattr(self, name)] for name in names}), names, below)]
+        return [framed(super().table(), names, below)]
 
 
 def _shares(cells: LabelCells) -> list[Floats]:
     """The share of each label among the rows given each explanation, and among the others that it covers."""
     which = cells.explanation
     return [side / np.maximum(np.bincount(which, side), 1)[which] for side in (cells.given, cells.others)]
-
-
-def _percent(share: float) -> str:
-    """A share in whole percent; never 0% or 100% for what is not none or all."""
-    if 0 < share < 0.005:
-        return "under 1%"
-    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
 @takes_log(FEWER)

@@ -33,9 +33,9 @@ from faithscope.measures.telling import (
     with_doubts,
 )
 from faithscope.notes import doubts
-from faithscope.rounding import in_brackets, told_share
+from faithscope.rounding import in_brackets, percent, told_share
 from faithscope.runtime.warning import warn
-from faithscope.sinks.card import Table, in_lines
+from faithscope.sinks.card import Table, for_json, in_lines
 from faithscope.visible import visible
 
 _OF_SUMS = 1e-9  # times n: sums of shares are not exact
@@ -235,8 +235,8 @@ class Estimate(Measured, OfEstimates):
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""
         told = {name: getattr(self, name) for name in _ALWAYS}
-        told |= {name: known for name in KNOWN_IF_ASKED if (known := getattr(self, name)) is not None}
-        told |= {name: known._asdict() for name in BEYOND if (known := getattr(self, name)) is not None}
+        asked = {name: for_json(getattr(self, name)) for name in (*KNOWN_IF_ASKED, *BEYOND)}
+        told |= {name: known for name, known in asked.items() if known is not None}
         told |= dict(zip(("bracket_low", "bracket_high"), self.bracket, strict=True))
         return told | {"agreement": named(self.agreement), "notes": list(map(str, self.notes))}
 
@@ -268,9 +268,7 @@ class Estimate(Measured, OfEstimates):
         by = " of the variance accounted for" if isinstance(self.agreement, Spread) else by
         leads = ": no row can be checked" if self.verified is None else f" {told_share(self.verified)}{by}"
         chance = "" if self.verified is None or self.chance is None else f", chance {self.chance:.2f}"
-        share = f"{self.unverifiable:.0%}"
-        share = {"0%": "less than 1%", "100%": "more than 99%"}.get(share, share)  # of some, never all or none of them
-        silent = f"; {share} of rows cannot be checked" if 0 < self.unverifiable < 1 else ""
+        silent = f"; {percent(self.unverifiable)} of rows cannot be checked" if 0 < self.unverifiable < 1 else ""
         interval = f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
         return (
             f"{self.measure}{leads}, {interval}{chance}{gap}; "
@@ -304,21 +302,6 @@ class Estimate(Measured, OfEstimates):
         return (note for note in self.notes if note not in doubted)
 
 
-def agreement(profile: Profile) -> float:
-    """Probability that a row covered by x's explanation shares x's prediction.
-
-    The paper's estimator (section 4.1): ``M̂ = (1/n) Σ_i 1(N_π > 1) (N_{π,y} - 1) / (N_π - 1)``.
-    Rows whose explanation covers no other row count 0, so a low value means
-    *unfaithful or unverifiable*: read it beside `unverifiable`.
-    """
-    return profile.terms.agreeing / profile.n
-
-
-def unverifiable(profile: Profile) -> float:
-    """Share of rows whose explanation covers no other row."""
-    return profile.terms.silent / profile.n
-
-
 def estimate(
     counts: Counts | Profile,
     *,
@@ -326,6 +309,9 @@ def estimate(
     interval: str | None = None,
 ) -> Estimate:
     """The paper's estimator from unweighted counts, for equality.
+
+    ``M̂ = (1/n) Σ_i 1(N_π > 1) (N_{π,y} - 1) / (N_π - 1)`` (section 4.1). Rows whose explanation covers no other row
+    count 0, so a low value means *unfaithful or unverifiable*.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table, framed
+from faithscope.sinks.card import Table, for_json, framed
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 
@@ -99,8 +99,7 @@ class PairAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this pair, ready for JSON."""
-        told = {name: each._asdict() if isinstance(each, Share) else each for name, each in vars(self).items()}
-        return told | {"notes": list(self.notes)}
+        return {name: for_json(each) for name, each in vars(self).items()}
 
     def columns(self) -> dict[str, Any]:
         """One line of a table."""
@@ -167,7 +166,7 @@ class ExplainerAgreement(Shareable):
     def pair(self, a: str, b: str) -> PairAgreement:
         """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
         for pair in self.pairs:
-            if isinstance(a, str) and isinstance(b, str) and {pair.a, pair.b} == {a, b}:
+            if (a, b) in ((pair.a, pair.b), (pair.b, pair.a)):
                 return pair
         raise UnknownName(f"{a!r} and {b!r} are no two of these explainers: {', '.join(map(repr, self.explainers))}.")
 

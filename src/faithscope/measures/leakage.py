@@ -156,7 +156,8 @@ def measure_leakage(
     odd = next((word for word in further if not isinstance(word, str) or not word.strip()), None)
     if odd is not None:
         raise WrongType(f"words must be texts that name a label; got {odd!r}.")
-    named = named_labels(sample, discretizer, further)
+    before = sample.discretized(discretizer)
+    named = named_labels(sample, before, further)
     if not named.phrases:
         raise BadInput(
             "These labels are numbers or signs, which have no words that reasons could name: pass the names of the "
@@ -169,12 +170,11 @@ def measure_leakage(
         )
     if any(getattr(step, "folded", True) is False for step in steps(to_discretizer(discretizer))):
         raise BadInput("Words are masked in folded texts, and this Codebook reads texts as written: leave out folded=.")
-    masked = replace(sample, explanations=hide(sample.explanations, named.phrases))
-    parts = [rows.discretized(discretizer) for rows in (sample, masked)]
-    given, hidden = (measure_consistency(part, confidence, method) for part in parts)
-    before = consistency_left_out("as given", given, parts[0].counted())
-    difference = paired_difference(before, consistency_left_out("masked", hidden, parts[1].counted()), confidence)
-    units = IndependentUnits.of(parts[0])
+    masked = replace(sample, explanations=hide(sample.explanations, named.phrases)).discretized(discretizer)
+    given, hidden = (measure_consistency(part, confidence, method) for part in (before, masked))
+    a = consistency_left_out("as given", given, before.counted())
+    difference = paired_difference(a, consistency_left_out("masked", hidden, masked.counted()), confidence)
+    units = IndependentUnits.of(before)
     (share, low, high), _ = mean_share(named.some, units, given.confidence, exact=units.clusters is None)
     if not share:
         # Others may name a label, if so few that the sample missed them. Consistency is the sum over explanations of

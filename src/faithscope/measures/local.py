@@ -55,7 +55,7 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     """
     codes, cells = counts.locate(sample.explanations, sample.labels)
     total, same = counts.per_explanation[codes], agreeing_by_cell(counts)[cells]
-    met = total - 1, same - counts.agreement.itself, None
+    met: Any = total - 1, same - counts.agreement.itself, None
     met = met if sample.clusters is None else Kinds.of(replace(sample, weights=None)).met
     measured = local_columns("consistency", counts, met, confidence)
     columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}

@@ -92,8 +92,6 @@ def named_features(explanations: Explanations, k: int) -> NamedFeatures | None:
 
 def _named_parts(given: Rules | Highlights) -> NamedFeatures:
     """The features of the conditions of rules; the words of highlights."""
-    from scipy.sparse import csr_array
-
     names: Sequence[str]
     if isinstance(given, Rules):
         names = given.features
@@ -102,13 +100,11 @@ def _named_parts(given: Rules | Highlights) -> NamedFeatures:
         names = given.concepts if isinstance(given, Concepts) else list(dict.fromkeys(map(str, chain(*given.distinct))))
         places = {name: place for place, name in enumerate(names)}
         parts = [[places[str(word)] for word in words] for words in given.distinct]
-    flat = np.array(list(chain(*parts)), np.int64)
-    table = (np.ones(len(flat)), flat, np.cumsum([0, *map(len, parts)]))
-    rows, features = csr_array(table, shape=(len(parts), len(names)))[given.codes].nonzero()
+    of_rows = [parts[code] for code in given.codes.tolist()]
+    rows = np.repeat(np.arange(len(given)), np.fromiter(map(len, of_rows), np.int64))
+    features = np.fromiter(chain.from_iterable(of_rows), np.int64)
     in_columns = isinstance(given, Rules) and given.positional
-    return NamedFeatures(
-        len(given), tuple(names), rows.astype(np.int64), features.astype(np.int64), in_columns=in_columns
-    )
+    return NamedFeatures(len(given), tuple(names), rows, features, in_columns=in_columns)
 
 
 def matched(a: NamedFeatures, b: NamedFeatures) -> tuple[NamedFeatures, bool, Notes]:

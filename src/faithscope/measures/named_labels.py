@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from faithscope.discretizers import Discretize, Discretizer, to_discretizer
+from faithscope.discretizers import Discretize, to_discretizer
 from faithscope.discretizers.reasons.words import LABEL, WordSequences, label_phrases
 from faithscope.explanations.reasons import Reasons, per_text
 from faithscope.inputs.array_types import Floats
@@ -39,25 +39,20 @@ class NamedLabels(NamedTuple):
     words: list[tuple[str, int]]
 
 
-def named_labels(sample: Sample, discretizer: Discretize | None, further: Iterable[str] = ()) -> NamedLabels:
+def named_labels(sample: Sample, measured: Sample, further: Iterable[str] = ()) -> NamedLabels:
     """The words of labels that reasons have; `further` are words besides those of the predictions.
 
-    Rows from which a discretizer learns are not measured.
+    Rows from which a discretizer learns are not `measured`.
     """
-    reasons, chosen = sample.explanations, to_discretizer(discretizer)
-    assert isinstance(reasons, Reasons)
+    reasons, rows = cast(Reasons, sample.explanations), np.flatnonzero(np.isin(sample.places, measured.places))
     labels, place = ((), np.zeros(sample.n, np.int64)) if sample.agreement.of_numbers else sample.numbered_labels
     phrases = tuple(sorted({*label_phrases(labels), *label_phrases(further)}))
     split, sequences = _splits(phrases), WordSequences(phrases)
-    words = per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(split(text)))))
-    weight = sample.weight
-    if isinstance(chosen, Discretizer) and chosen.learns:
-        rows = sample.half_places(chosen.seed)[1]
-        words, place, weight = words[rows], place[rows], weight[rows]
+    words = per_text(reasons.folded, lambda text: tuple(dict.fromkeys(sequences.within(split(text)))))[rows]
     own = [frozenset(label_phrases([label])) for label in labels] or [frozenset()]
-    mine = np.array([not own[j].isdisjoint(has) for has, j in zip(words, place, strict=True)], np.float64)
+    mine = np.array([not own[j].isdisjoint(has) for has, j in zip(words, place[rows], strict=True)], np.float64)
     some = np.fromiter(map(bool, words), np.float64, len(words))
-    rows_of = Counter(word for each in words[weight > 0] for word in each)
+    rows_of = Counter(word for each in words[measured.weight > 0] for word in each)
     return NamedLabels(phrases, some, mine, sorted(rows_of.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
@@ -91,7 +86,7 @@ def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | N
     """
     if not isinstance(sample.explanations, Reasons):
         return ()
-    named, weight = named_labels(sample, discretizer), coarse.weight
+    named, weight = named_labels(sample, coarse), coarse.weight
     share = weight @ named.some / weight.sum()
     beyond = getattr(to_discretizer(discretizer), "reads_beyond_text", False)
     told = f"{share:.0%}" if share >= 0.01 else f"{share:.2%}"

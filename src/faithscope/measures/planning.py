@@ -19,7 +19,6 @@ from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import NECESSITY
-from faithscope.measures.estimate import unverifiable as unverifiable_share
 from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.intervals.local import log_choose
 from faithscope.runtime.memory import FEWER_ROWS
@@ -222,9 +221,7 @@ class Band:
             "bounds": np.vstack([np.tile([0.0, 1.0], (len(shares), 1)), within]),
         }
         result = linprog(np.append(shares, np.zeros(len(seen))), method="highs-ds", **program)
-        if result.status == 0:
-            return float(result.fun)
-        return None
+        return float(result.fun) if result.status == 0 else None
 
 
 NEAR = 4  # times n: there is no point forecast beyond
@@ -454,7 +451,7 @@ class _Outlook(NamedTuple):
     @property
     def silent(self) -> float:
         """The unverifiable share of the rows that were measured."""
-        return unverifiable_share(self.profile)
+        return self.profile.terms.silent / self.profile.n
 
     @property
     def why_not(self) -> str | None:

@@ -20,12 +20,12 @@ from faithscope.explanations.base import Explanations, join_all, several
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.alignment import same_rows
+from faithscope.inputs.alignment import index_of, row_labels, same_rows
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.counterexamples import named_rows, pairs_apart
+from faithscope.measures.counterexamples import pairs_apart
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.means import Answer, by_chance
 from faithscope.measures.telling import in_clusters
@@ -108,8 +108,10 @@ class Repeatability(Answer):
         commonest, place = np.unique(codes[times.argmax(axis=0), np.arange(self.n)][order], return_inverse=True)
         texts = np.array([self._explanations.describe(int(first[code])) for code in commonest], object)
         different = np.rint((1 / times[:, order]).sum(axis=0)).astype(np.int64)
-        columns = {"value": shares[order], "different": different, "commonest": texts[place]}
-        return frame(named_rows(self._sample, order) | columns)
+        sample, row = self._sample, self._sample.places[order]
+        labels = row_labels(sample.X if index_of(sample.X) is not None else sample.explanations)
+        columns = {"row": row, "index": row if labels is None else labels[order], "value": shares[order]}
+        return frame(columns | {"different": different, "commonest": texts[place]})
 
     def _tables(self) -> Iterable[Table]:
         columns = ("commonest", "row", "different", "value")
@@ -148,7 +150,9 @@ def measure_repeatability(
     )
     chance = by_chance(float(equal.sum()) / (many * (many - 1)), units)
     value = min(1.0, units.mean(shares))
-    of_rows, of_both = _margins(units, shares, _between(codes, sample.weight), confidence)
+    # The share of rows that two runs explain alike, of every pair; 0 for a run with itself.
+    between = np.stack([(codes == run) @ (sample.weight / sample.weight.sum()) for run in codes]) - np.eye(many)
+    of_rows, of_both = _margins(units, shares, between, confidence)
     notes = list[str]()
     if sample.n > 1 and (times == many).all():
         notes.append(
@@ -197,11 +201,6 @@ def _alike(codes: Ints) -> tuple[Ints, Floats]:
     """How many runs explain a row as this run does, (runs, n), and the share of pairs of runs that do, (n,)."""
     times, many = np.stack([(codes == run).sum(axis=0) for run in codes]), len(codes)
     return times, (times - 1).sum(axis=0) / (many * (many - 1))
-
-
-def _between(codes: Ints, weight: Floats) -> Floats:
-    """The share of rows that two runs explain alike, of every pair, (runs, runs); 0 for a run with itself."""
-    return np.stack([(codes == run) @ (weight / weight.sum()) for run in codes]) - np.eye(len(codes))
 
 
 def _margins(units: IndependentUnits, shares: Floats, between: Floats, confidence: float) -> tuple[float, float]:

@@ -68,20 +68,21 @@ def per_scope(
     """
     counts, asked, claims = coverage.counts, coverage.asked, sample.explanations.claimed
     if counts.agreement.of_numbers:
-        columns = agreement_of_scopes(counts, None if asked is None else asked.per_explanation)
-        return listed(counts, columns, ("disagreement", "n"), k)
+        of_numbers = agreement_of_scopes(counts, None if asked is None else asked.per_explanation)
+        return listed(counts, of_numbers, ("disagreement", "n"), k)
     together, labels, codes = None, sample.numbered_labels[1], coverage.codes
     if sample.clusters is not None:
         together = np.ones(counts.distinct)
         together[codes] = _strangers(sample, relation)[2]
     total, top = counts.per_explanation, commonest_cells(counts)
     right, label = counts.covered[top], counts.label[top]
-    every, rows = counts.n, counts.per_label[label]
+    every: Any = counts.n
+    rows = counts.per_label[label]
     if asked is not None:  # those that were asked stand for all
         every, rows = asked.per_explanation, asked.per_cell(labels, len(counts.labels))[np.arange(len(top)), label]
     low, high = label_interval(right, total, confidence, together=together)
     precision = divided(right, total, np.nan)
-    columns = {
+    columns: dict[str, Any] = {
         "label": to_objects([counts.labels[j] for j in label]),
         "n": counts.rows_given,
         "precision": precision,

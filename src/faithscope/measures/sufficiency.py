@@ -149,9 +149,7 @@ def sufficiency(
             )
         model = predictions if chosen.model is None else chosen.model
 
-        def on_draws(part: Sample) -> Estimate:
-            return _on_draws(part, chosen, asking(model, agreement, "draws"), confidence)
-
+        on_draws = partial(_on_draws, population=chosen, ask=asking(model, agreement, "draws"), confidence=confidence)
         if by is not None:
             return measure_groups(sample, by, on_draws)
         return on_draws(sample if sample.askers is None else sample.take(np.flatnonzero(sample.askers)))

@@ -542,21 +542,18 @@ class Curve(Listed):
     _points: ClassVar[str]  # the field that holds the numbers
     estimates: tuple[Any, ...]
 
-    def _pairs(self) -> Sequence[tuple[float, Measured]]:
-        """Each number with its estimate."""
-        return list(zip(getattr(self, self._points), self.estimates, strict=True))
-
     def _by_name(self) -> Sequence[tuple[str, Measured]]:
-        return [(f"{self._label} {point:g}", estimate) for point, estimate in self._pairs()]
+        points = getattr(self, self._points)
+        return [(f"{self._label} {at:g}", estimate) for at, estimate in zip(points, self.estimates, strict=True)]
 
     def _beside(self) -> dict[str, Sequence[Any]]:
-        return {self._label: [point for point, _ in self._pairs()]}
+        return {self._label: getattr(self, self._points)}
 
     def plot(self) -> Any:
         """The measure by this number, with intervals and chance, as an Altair chart."""
         from faithscope import charts
 
-        return getattr(charts, self._chart)(*zip(*self._pairs(), strict=True))
+        return getattr(charts, self._chart)(getattr(self, self._points), self.estimates)
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         return [(name, estimate.line) for name, estimate in self._by_name()]

@@ -186,6 +186,8 @@ def for_json(value: Any) -> Any:
     """
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, list | tuple):
         return [for_json(item) for item in value]
     if isinstance(value, dict):

@@ -20,7 +20,7 @@ WORTH = 10**9  # pairs: the CPU counts fewer in less time than a GPU takes to st
 METRICS = ("euclidean", "cityblock", "chebyshev")
 DEVICES = ("auto", "cpu", "cuda")
 _NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
-_HERE = 'pass device="cpu"'
+HERE = 'pass device="cpu"'
 
 
 def on_gpu(device: str, near: Near, pairs: int, work: Callable[[type["DevicePairs"]], Answer]) -> Answer | None:
@@ -50,7 +50,7 @@ def on_gpu(device: str, near: Near, pairs: int, work: Callable[[type["DevicePair
         told = str(problem).strip() or type(problem).__name__
         sentence = f"Counting on a GPU failed ({told.splitlines()[0].split('. ')[0].rstrip('.')})"
         if device == "cuda":
-            raise FaithscopeError(f"{sentence}: {_HERE}.") from problem
+            raise FaithscopeError(f"{sentence}: {HERE}.") from problem
         warn(f"{sentence}: counting on the CPU instead.", RuntimeWarning)
         return None
 
@@ -68,7 +68,7 @@ def _in_sight() -> bool:
 
 def _load() -> ModuleType:
     """The module that counts on a GPU."""
-    needed = f'device="cuda" needs PyTorch with CUDA and Triton: pip install "faithscope[gpu]", or {_HERE}.'
+    needed = f'device="cuda" needs PyTorch with CUDA and Triton: pip install "faithscope[gpu]", or {HERE}.'
     try:
         from faithscope.counting.gpu import pairs as _gpu
     except ImportError as problem:
@@ -78,20 +78,11 @@ def _load() -> ModuleType:
     return _gpu
 
 
-def refuse_device(device: str) -> None:
-    """Raise if a GPU is asked for where coverage is no matter of counting pairs by distance."""
-    if device == "cuda":
-        raise BadInput(
-            'device="cuda" counts rows within a distance by a named metric, if they are labeled and independent, and '
-            f"nothing else: {_HERE}."
-        )
-
-
 def _refuse_unusable(near: Near) -> None:
     """Raise for points that a GPU does not count."""
     if near.metric not in METRICS:
-        raise BadInput(f"metric={near.metric!r} is not counted on a GPU (only {', '.join(METRICS)} are): {_HERE}.")
+        raise BadInput(f"metric={near.metric!r} is not counted on a GPU (only {', '.join(METRICS)} are): {HERE}.")
     for part in (near.rows, near.radii, near.centers):
         largest = max(part.max(initial=0.0), -part.min(initial=0.0))
         if not (largest == 0 or 1e-100 < largest < 1e100):
-            raise BadInput(f"A GPU is not used for points or radii that are missing, or so small or large: {_HERE}.")
+            raise BadInput(f"A GPU is not used for points or radii that are missing, or so small or large: {HERE}.")

@@ -76,21 +76,6 @@ class Side(NamedTuple):
         """How much a unit that nobody saw may change: its own term, and those that lean on it."""
         return (1 + max(1.0, 1.0 if self.left_out is None else self.left_out.reach)) / self.good
 
-    def less(
-        self, other: "Side", names: tuple[Any, Any], confidence: float, *, sure: bool = True, checked: bool = False
-    ) -> Difference:
-        """The difference of two groups beside everybody, or among rows that can be `checked`, which says no more."""
-        one, two = self.estimate, other.estimate
-        value, bound = self.checked - other.checked, bound_of(one)
-        least, most = one.value - two.value - other.silence, one.value + self.silence - two.value
-        known = sure and self.left_out is not None and other.left_out is not None
-        if checked:
-            known = known and max(self.silence, other.silence) < 1
-            least = most = value = value if known else 0.0
-            bound = 1.0
-        found = self._off(other, checked, confidence) if known else Margins(1.0, 1.0)
-        return Difference.of(names, value, min(one.n, two.n), Apart(least, most, found, confidence, bound))
-
     def _off(self, other: "Side", checked: bool, confidence: float) -> Margins:
         """How far the difference may be off: each unit is left out on both sides at once.
 
@@ -150,9 +135,18 @@ class Sides:
     def difference(
         self, a: Collection[int], b: Collection[int], names: tuple[Any, Any], *, checked: bool = False
     ) -> Difference:
-        """The difference of two sets of groups; of rows that can be `checked` alone, if that is wanted."""
+        """The difference of two sets of groups; of rows that can be `checked` alone, which says no more."""
         one, two = (self._kept(frozenset(groups)) for groups in (a, b))
-        return one.less(two, names, self.confidence, sure=not of_kind(self.notes, "interval"), checked=checked)
+        first, second, value = one.estimate, two.estimate, one.checked - two.checked
+        known = one.left_out is not None and two.left_out is not None and not of_kind(self.notes, "interval")
+        least, most = first.value - second.value - two.silence, first.value + one.silence - second.value
+        bound = bound_of(first)
+        if checked:
+            known = known and max(one.silence, two.silence) < 1
+            least = most = value = value if known else 0.0
+            bound = 1.0
+        found = one._off(two, checked, self.confidence) if known else Margins(1.0, 1.0)
+        return Difference.of(names, value, min(first.n, second.n), Apart(least, most, found, self.confidence, bound))
 
     def checked_difference(
         self, a: Collection[int], b: Collection[int], names: tuple[Any, Any] = ("", "")

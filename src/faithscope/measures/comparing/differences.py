@@ -49,7 +49,7 @@ class Apart(NamedTuple):
 
 def bound_of(estimate: Estimate) -> float:
     """How far such measures can differ: a group's share of the variance of all rows has no lower end."""
-    asked = isinstance(getattr(estimate.counts, "relation", None), Beside)
+    asked = isinstance(estimate.counts.relation, Beside)
     return math.inf if asked and isinstance(estimate.agreement, Spread) else 1.0
 
 
