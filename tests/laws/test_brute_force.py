@@ -9,6 +9,7 @@ import pytest
 from numpy.random import default_rng
 
 import faithscope as fs
+from faithscope.counting import leave_out
 from faithscope.counting import rows as numbered_rows
 from small_systems import LABELS, MEASURES, NUMBERS, System, systems
 
@@ -82,8 +83,10 @@ def test_leaving_out_rows_blocks_or_clusters_is_measuring_the_others(measure, ex
 
 
 @pytest.mark.parametrize("listed", [0, 10**9], ids=["tables", "lists"])
-def test_however_covered_rows_are_counted_rows_and_blocks_are_left_out_exactly(listed, monkeypatch):
+@pytest.mark.parametrize("covered", [0, 10**9], ids=["by row", "all bits"])
+def test_however_covered_rows_are_counted_rows_and_blocks_are_left_out_exactly(listed, covered, monkeypatch):
     monkeypatch.setattr(numbered_rows, "ROWS_PER_SEGMENT", listed)
+    monkeypatch.setattr(leave_out, "_COVERED", covered)
     for system, name, why in systems("rules", range(2), LABELS, most=40):
         for exact in (0, 10**8):
             check_left_out(system, "rules", name, exact, why)

@@ -22,7 +22,7 @@ from faithscope.inputs.rows import rows_of
 from faithscope.relations import Blocks, Parts, Relation, Within
 from faithscope.sample import Sample
 
-EXACT = 10**6  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
+EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
 _BLOCKS = 100
 _FEWEST = 30  # blocks of many rows whose agreement is listed
 _QUERIES = 2**21  # rows x blocks
@@ -128,7 +128,7 @@ def _counted(
                 'device="cuda" counts rows within a distance by a named metric, if they are labeled and independent, '
                 f"and nothing else: {HERE}."
             )
-    elif not rows.listed:  # as few rows are
+    elif not rows.listed and rows.blocks > 1:  # no single row is to be left out
         count = partial(_by_pairs, rows, covers, [partial(tallies, each) for each in relations])
         return on_gpu(device, near(), len(rows.distinct) * rows.n, count) or count(PairCounts)
     found = list(map(tallies, relations))

@@ -1,6 +1,7 @@
 """Leaving out: what each row adds to a measure, and the measure without one row; units that vary independently."""
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
@@ -8,11 +9,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from faithscope.counting.layout import sums
+from faithscope.agreements.base import AgreementSums, GroupedRows
+from faithscope.counting.layout import Bits, Layout, run_starts, sums
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.chunks import over_chunks
 from faithscope.sample import Sample
 
+_CELLS = 2**17  # of masks multiplied at once, so that they stay in cache
+_COVERED = 16  # one bit of so many: if more are set, all are multiplied, else those that are set are listed
 _WIDTH = 4  # numbers worked on per entry
 
 
@@ -205,3 +209,71 @@ def without_each(table: Array) -> Floats:
     np.sum(table, axis=1, out=left[:, 0])
     np.subtract(left[:, :1], table, out=left[:, 1:])
     return left
+
+
+class Losses(NamedTuple):
+    """What the terms of askers lose if their explanation covers one witness fewer.
+
+    Attributes
+    ----------
+    by_scope : (k, explanations) array
+        What changes whoever the witness is: the first row is the change of the terms.
+    alike : GroupedRows
+        By explanation and prediction, how much less the change is if the witness wholly agrees with that prediction.
+    kernel : AgreementSums
+    labels : int
+        Number of predictions.
+    """
+
+    by_scope: Floats
+    alike: GroupedRows
+    kernel: AgreementSums
+    labels: int
+
+    def at(self, scope: Ints, label: Ints) -> Floats:
+        """The losses of one witness of each of these explanations, with these predictions: (k, m)."""
+        lost = self.by_scope[:, scope].astype(np.float64)
+        lost[0] -= self.kernel.at(self.alike, scope, label)
+        return lost
+
+    def by_row(self, batches: Iterable[tuple[int, Bits]], layout: Layout, label: Ints, dense: bool) -> Floats:
+        """For each row, the sums of the losses over the explanations that cover it: (k, n).
+
+        Parameters
+        ----------
+        batches : iterable of (int, bitmaps)
+            Bitmaps of explanations, with the number of the first.
+        label : (n,) array
+            The prediction of each row, by number.
+        dense : bool
+            Whether bits may be multiplied: labels of which each has many rows.
+        """
+        total = np.zeros((len(self.by_scope), len(layout.source)))
+        label = label[layout.source]
+        for start, bits in batches:
+            stop = start + len(bits)
+            here = slice(*np.searchsorted(self.alike.group, [start, stop]))
+            group, value, weight = self.alike
+            alike, lost = GroupedRows(group[here], value[here], weight[here]), self.by_scope[:, start:stop]
+            if dense and _COVERED * np.sum(np.bitwise_count(bits), dtype=np.int64) > 64 * bits.size:
+                agreed = np.zeros((len(bits), self.labels))
+                agreed[group[here] - start, value[here]] = weight[here]
+                step = max(1, _CELLS // (64 * len(bits)))
+                for number, first in enumerate(layout.first.tolist()):  # words of one label stand together
+                    last, weights = first + int(layout.depth[number]), lost.astype(np.float64)
+                    weights[0] -= agreed[:, number]
+                    for begin in range(first, last, step):
+                        words = slice(begin, min(begin + step, last))
+                        part = np.ascontiguousarray(bits[:, words]).view(np.uint8)
+                        masks = np.unpackbits(part, axis=1, bitorder="little").astype(np.float64)
+                        total[:, 64 * words.start : 64 * words.stop] += weights @ masks
+                continue
+            which, place = layout.ones(bits)
+            cell = which * self.labels + label[place]
+            starts = run_starts(cell)  # one look-up per cell, since tables of all cells would be mostly empty
+            agreeing = self.kernel.at(alike, start + which[starts], label[place[starts]])
+            changes = lost[:, which].astype(np.float64)
+            changes[0] -= np.repeat(agreeing, np.diff(starts, append=len(cell)))
+            for row, change in zip(total, changes, strict=True):
+                row += sums(place, change, len(row))
+        return total[:, layout.position]

@@ -181,52 +181,6 @@ class Tabled:
         return given, Tabled(covered - table(inside.astype(np.float64)), weight - table(askers.weight * inside))
 
 
-class Single:
-    """Labeled rows, each of which is a block of its own.
-
-    Parameters
-    ----------
-    rows : Rows
-    held : (explanations, n) array
-        1 for each row that the explanation covers, else 0.
-    """
-
-    def __init__(self, rows: Rows, held: Floats) -> None:
-        self.rows, self.labels, self.weight, self.size = rows, len(rows.names), held, held
-        self.many, self.blocks = held.shape
-
-    @cached_property
-    def _by_label(self) -> Floats:
-        ones = csr_array((np.ones(self.blocks), (self.rows.labels, np.arange(self.blocks))))
-        return np.asarray((ones @ self.weight.T).T)
-
-    @cached_property
-    def cells(self) -> tuple[Ints, Ints]:
-        """As of `Tabled`."""
-        rows = self._by_label.reshape(-1)
-        cells = np.flatnonzero(rows)
-        return cells, rows[cells].astype(np.int64)
-
-    def agreeing(self, scope: Ints, value: Ints, block: Ints | None = None) -> Floats:
-        if block is None:
-            return np.asarray(self._by_label[scope, value])
-        return np.asarray(self.weight[scope, block] * (self.rows.labels[block] == value))
-
-    def answering(self, askers: Askers) -> Floats:
-        many = len(askers.scopes)
-        asking = sums(askers.group * self.labels + askers.value, askers.weight, many * self.labels)
-        return asking.reshape(many, -1)[:, self.rows.labels] * self.weight[askers.scopes]
-
-    def by_block(self, scope: Ints, value: Ints) -> Floats:
-        return np.asarray(self.weight[scope] * (self.rows.labels == value[:, None]))
-
-    def apart(self, askers: Askers) -> "tuple[Single, Single]":
-        """As of `Tabled`."""
-        given, others = np.zeros(self.weight.shape), self.weight.copy()
-        given[askers.scope, askers.row], others[askers.scope, askers.row] = 1.0, 0.0
-        return Single(self.rows, given), Single(self.rows, others)
-
-
 class Listed:
     """Rows with any agreement, in order of explanation, then of prediction.
 
@@ -303,7 +257,7 @@ class Listed:
         return given, left
 
 
-Witnesses = Tabled | Single | Listed
+Witnesses = Tabled | Listed
 
 
 class Everybody:

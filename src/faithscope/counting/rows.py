@@ -169,10 +169,11 @@ class Rows:
         self.units = len(self.independent.mass)
         self.numbers = sample.agreement.of_numbers or sample.clusters is not None
         segments = 1 if self.numbers else len(self.names)
-        self.single = sample.plain and blocks is None and len(distinct) * len(codes) <= exact
+        few = len(distinct) * max(len(codes), 16 * segments) <= exact
+        self.single = sample.plain and blocks is None and few
         if blocks is None:
-            blocks = int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
-        self.blocks = self.n if self.single else min(blocks, self.units)
+            blocks = 1 if self.single else int(np.clip(len(codes) // (32 * segments), 20, _BLOCKS))
+        self.blocks = min(blocks, self.units)
 
     @cached_property
     def kept(self) -> Explanations:
@@ -182,7 +183,7 @@ class Rows:
     @cached_property
     def block(self) -> Ints:
         """The block of each row, which is its own, or depends on its content and not on its position."""
-        return np.arange(self.n) if self.single else self.content.deal(self.blocks)
+        return self.content.deal(self.blocks)
 
     @cached_property
     def per_block(self) -> Floats:

@@ -1,6 +1,6 @@
 """Tally: what a pass over explanations and rows adds up for sufficiency, necessity and encoding."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -21,12 +21,21 @@ from faithscope.counting.counted import (
 from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.cover import Asked
 from faithscope.counting.layout import Bits, sums
-from faithscope.counting.leave_out import ClusterTotals, Units, ratio
-from faithscope.counting.moments import moments_of
-from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, PairSums, Single, Tabled, Witnesses
+from faithscope.counting.leave_out import ClusterTotals, Losses, Units, ratio
+from faithscope.counting.moments import moments_of, spread_of, summed, whole
+from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, PairSums, Tabled, Witnesses
 from faithscope.counting.rows import Content, Rows
-from faithscope.counting.terms import GapBlocks, RecallBlocks, ShareBlocks
-from faithscope.inputs.array_types import Bools, Ints
+from faithscope.counting.terms import (
+    GapBlocks,
+    RecallBlocks,
+    ShareBlocks,
+    gap_of_rows,
+    recall_left_out,
+    recall_losses,
+    share_left_out,
+    share_losses,
+)
+from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.relations import Relation
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
@@ -91,7 +100,8 @@ class Tally:
         spread = isinstance(sample.agreement, Spread) and "share" in wanted
         self.moments = moments_of(sample) if spread else None
         self.even = sample.plain
-        many = 1 if groups is None else int(groups.max()) + 1
+        self.bits: list[tuple[int, Bits]] = []  # kept to leave out single rows
+        many = 0 if rows.single else 1 if groups is None else int(groups.max()) + 1
         self.shares = [ShareBlocks(rows.blocks, self.even, self.moments) for _ in range(many * ("share" in wanted))]
         self.recalls = [RecallBlocks(self.everybody) for _ in range(many * ("recall" in wanted))]
         self.gaps = [GapBlocks(rows, self.itself) for _ in range(many * ("gap" in wanted))]
@@ -105,9 +115,6 @@ class Tally:
     def _covered(self, bits: Bits) -> Witnesses:
         """The rows that a batch of explanations covers."""
         rows, layout = self.rows, self.layout
-        if rows.single and not rows.numbers:
-            held = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, layout.position]
-            return Single(rows, held.astype(np.float64))
         if rows.listed:
             scope, place = layout.ones(bits)
             return Listed(rows, self.kernel, len(bits), scope, layout.source[place])
@@ -134,6 +141,8 @@ class Tally:
         if bits is not None:
             covered, given = self._covered(bits), rows.given(start, len(bits))
             self.own[given] = self.layout.holds(bits, rows.codes[given] - start, given)
+            if rows.single:
+                adding.append(partial(self.bits.append, (start, bits)))
         assert covered is not None
         askers = Askers.given(rows, start, covered.many, self.own)
         own = OwnCluster.of(askers, covered, askers.inside, self.itself)
@@ -222,19 +231,41 @@ class Tally:
         tables = explanation, label, given, covered, missed, weight, square
         return Counts(rows.kept, rows.names, *tables, self.relation, **known)
 
+    def _lost(self, losses: Losses) -> Floats:
+        """For each row, the losses of the explanations that cover it."""
+        layout, rows = self.layout, self.rows
+        step = max(1, TABLE // rows.n)
+
+        def batches() -> Iterator[tuple[int, Bits]]:
+            for start, bits in self.bits:
+                for begin in range(0, len(bits), step):
+                    yield start + begin, bits[begin : begin + step]
+
+        return losses.by_row(batches(), layout, rows.labels, not rows.listed)
+
     def coverage(self) -> Coverage:
         """The coverage of all explanations that were added."""
         rows, counts, moments = self.rows, self.counts, self.moments
-        (share,) = self.shares
-        left_out = spread = None
-        block = None if rows.single or rows.units < 2 else rows.block
-        if rows.units > 1:
-            left_out = share.left_out(rows.per_block, rows.units)
-            if rows.single:
-                others = counts.per_explanation[rows.codes] - self.own
-                left_out = replace(left_out, reach=float(share.leaning.max()), weight=share.leaning + (others > 0))
-            unit = 1.0 if moments is None else scaled(self.sample.values)[1]
-            spread = share.spread(left_out, unit, rows.block)
+        unit = 1.0 if moments is None else scaled(self.sample.values)[1]
+        total = block = left_out = spread = None
+        if self.shares:
+            (share,), total = self.shares, self.shares[0].total()
+            if rows.units > 1:
+                left_out, block = share.left_out(rows.per_block, rows.units), rows.block
+                spread = share.spread(left_out, unit, block)
+        elif rows.single and rows.n > 1:
+            losses, others = share_losses(counts), counts.per_explanation[rows.codes] - self.own
+            alone, few = others == 0, others == 1
+            if moments is not None:  # silent, without one other row
+                becoming = summed(moments[:, few], rows.codes[few], counts.distinct)
+                losses = losses._replace(by_scope=np.concatenate([losses.by_scope, becoming]))
+            lost = self._lost(losses)
+            left_out = share_left_out(counts, lost, rows.cell, self.own)
+            if moments is not None:
+                silent = whole(moments[:, alone])
+                without = silent - moments * alone + lost[3:] - moments * (few & self.own)
+                everyone, sums_ = whole(moments) - moments, counts.profile().terms
+                spread = spread_of(sums_, left_out, moments, (silent, without), everyone, unit)
         return Coverage(
             counts,
             rows.codes,
@@ -243,7 +274,7 @@ class Tally:
             left_out,
             block,
             block is None or rows.content.of_rows_alone,
-            None if self.even and not rows.numbers else share.total(),
+            None if self.even and not rows.numbers else total,
             spread,
             self.asked,
             self.necessity() if "recall" in self.wanted else None,
@@ -253,10 +284,13 @@ class Tally:
     def necessity(self) -> Coverage:
         """Necessity of all explanations that were added."""
         rows, known = self.rows, (self.counts, self.rows.codes, self.own, tuple(self.idle))
-        all_ask, block = np.ones(rows.n, bool), None if rows.single else rows.block
+        if rows.single:
+            return Coverage(
+                *known, **recall_left_out(self.counts, self._lost(recall_losses(self.counts)), rows.cell, self.own)
+            )
+        all_ask, alike = np.ones(rows.n, bool), rows.content.of_rows_alone
         terms, others = self.recalls[0].result(all_ask, rows.independent.heaviest), self.everybody.others(all_ask)
-        alike = block is None or rows.content.of_rows_alone
-        return Coverage(*known, block=block, alike=alike, others=others, **terms)
+        return Coverage(*known, block=rows.block, alike=alike, others=others, **terms)
 
     def asking(self, numbers: Collection[int]) -> Coverage:
         """Sufficiency, or necessity, of rows of some groups that ask together, beside all rows that they cover."""
@@ -296,7 +330,10 @@ class Tally:
     def encoded(self) -> Encoded:
         """What encoding reads of all explanations that were added."""
         rows, counts = self.rows, self.counts
-        gap, both = self.gaps[0].result(), np.concatenate(self.gaps[0].both)
+        if rows.single:
+            gap, both = gap_of_rows(counts, rows.codes, rows.labels, rows.cell, self.own, self._lost)
+        else:
+            gap, both = self.gaps[0].result(), np.concatenate(self.gaps[0].both)
         tables: LabelCells | NumberTable
         if rows.numbers:
             tables = type(self.compared[0])(*map(np.concatenate, zip(*self.compared, strict=True)))

@@ -11,11 +11,15 @@ independent and count alike, all rows of a group have as many pairs, so that eac
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from faithscope.counting.leave_out import LeftOut, Sums, ratio, without_each
+from faithscope.agreements import GroupedRows
+from faithscope.counting.counts import Counts
+from faithscope.counting.layout import divided, sums
+from faithscope.counting.leave_out import LeftOut, Losses, Sums, ratio, without_each
 from faithscope.counting.moments import Moments, SpreadCounts, spread_of, summed, whole
 from faithscope.counting.pairs import Askers, Everybody, OwnCluster, PairSums, Witnesses
 from faithscope.counting.rows import Rows
@@ -24,6 +28,40 @@ from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 _TABLE = 2**18  # kinds of rows x blocks worked on at once, so that they stay in cache
 _ROUNDING = 1e-11  # of the weight of rows alike: below it, nobody is left
 _RUNNING = 1e-13  # of all weight: differences of running sums are no more exact
+
+
+class Groups(NamedTuple):
+    """Rows that ask alike, as one entry per group, for rows that are independent and count alike.
+
+    Attributes
+    ----------
+    asking, others : (groups,) arrays
+        How many ask, and how many witnesses each of them has.
+    agreeing : (groups,) array
+        The pairs of both, each by its agreement.
+    """
+
+    asking: Array
+    others: Array
+    agreeing: Array
+
+    def at(self, place: Ints) -> "Groups":
+        """The groups at these places."""
+        return Groups(*(column[place] for column in self))
+
+    def less(self, asking: Any, others: Any, agreeing: Any) -> "Groups":
+        """The same with fewer rows that ask, fewer witnesses of each, and fewer pairs that agree."""
+        return Groups(self.asking - asking, self.others - others, self.agreeing - agreeing)
+
+    @property
+    def value(self) -> Floats:
+        """What each group adds."""
+        return ratio(self.agreeing, self.others)
+
+    @property
+    def silent(self) -> Array:
+        """How many rows of each group have no witness."""
+        return np.where(self.others == 0, self.asking, 0)
 
 
 class BlockSums:
@@ -46,7 +84,53 @@ class BlockSums:
         self.leaning += leaning
 
 
+def _given(counts: Counts) -> tuple[Ints, Ints, Array]:
+    """The cells that rows were given, their explanations, and the covered rows of each by their agreement."""
+    cells = np.flatnonzero(counts.given)
+    return cells, counts.explanation[cells], (counts.covered if counts.agreeing is None else counts.agreeing)[cells]
+
+
 # Share
+
+
+def share_losses(counts: Counts) -> Losses:
+    """The losses of the terms of every explanation: how much they change, how many rows are silenced, how they lean.
+
+    Rows that their explanation covers are not their own witnesses, and a group apart from those that it misses.
+    """
+    cells, which, agreeing = _given(counts)
+    total, missed = counts.per_explanation, counts.missed[cells]
+    by_scope, alike = np.zeros((3, counts.distinct)), np.zeros(len(cells))
+    inside = counts.given[cells] - missed, agreeing - counts.agreement.itself, total - 1
+    for rows, same, others in (inside, (missed, agreeing, total)):
+        asking, pairs = (sums(which, column, counts.distinct) for column in (rows, rows * same))
+        groups = Groups(asking, others, pairs)
+        fewer = groups.less(0, 1, 0)
+        by_scope += fewer.value - groups.value, fewer.silent - groups.silent, ratio(asking, others)
+        alike += ratio(rows, others[which] - 1)
+    return Losses(by_scope, GroupedRows(which, counts.label[cells], alike), counts.agreement_sums, len(counts.labels))
+
+
+def share_left_out(counts: Counts, lost: Floats, cell: Ints, own: Bools) -> LeftOut:
+    """The share without each row in turn: its own term is left out, and others lose it as a witness.
+
+    Parameters
+    ----------
+    lost : (3, m) array
+        For each row, or kind of rows, sums of `share_losses` over the explanations that cover it, its own among them.
+    cell : (m,) array
+        Its cell among those to which a row belongs.
+    own : (m,) array
+        Whether it is covered by its own explanation.
+    """
+    _, which, known = _given(counts)
+    others, twice = counts.per_explanation[which][cell] - own, 2 * counts.agreement.itself * own
+    agreeing, unmet, _ = counts.profile().terms
+    left, rest = max(1, counts.n - 1), others - own
+    # If its explanation covers it, `lost` has it as a witness of itself, and it agrees with itself.
+    value = (agreeing + lost[0] - divided(known[cell] - twice, rest, 0.0)) / left
+    leaning = lost[2] - ratio(own, others)
+    return LeftOut(value, (unmet + lost[1] - (rest == 0)) / left, float(leaning.max()), leaning + (others > 0))
 
 
 class ShareBlocks(BlockSums):
@@ -96,6 +180,44 @@ class ShareBlocks(BlockSums):
 
 
 # Recall
+
+
+def recall_losses(counts: Counts) -> Losses:
+    """Who has an explanation that covers a row: of its label (negative losses), and of rows that can be checked."""
+    cells = np.flatnonzero(counts.given)
+    which, given = counts.explanation[cells], counts.given[cells]
+    checked = sums(which, given * (counts.per_label[counts.label[cells]] > 1), counts.distinct)
+    alike = GroupedRows(which, counts.label[cells], -given.astype(np.float64))
+    return Losses(np.stack([0.0 * checked, checked]), alike, counts.agreement_sums, len(counts.labels))
+
+
+def recall_left_out(counts: Counts, reaching: Floats, cell: Ints, own: Bools) -> dict[str, Any]:
+    """The recall of labeled, independent rows that count alike, and the same without each; as `share_left_out`.
+
+    A group are the rows with one label, and its pairs those of which the explanation of the first covers the second.
+    """
+    cells, which, same = _given(counts)
+    given, labels, sizes, n = counts.given[cells], counts.label[cells], counts.per_label, counts.n
+    covered, inside = counts.per_explanation[which], given - counts.missed[cells]
+    pairs, reached = (sums(labels, given * column - inside, len(sizes)) for column in (same, covered))
+    groups, checked = Groups(sizes, sizes - 1, pairs), sizes > 1
+    whole = Sums(float(groups.value.sum()), float(groups.silent.sum()), float(n))
+    everyone, sure = float(reached[checked].sum()), float(sizes[checked].sum())
+    chance = everyone / (sure * (n - 1)) if sure else None
+    if n < 2:
+        return {"sums": whole, "chance": chance}
+    label, alike = labels[cell], reaching[0] - own
+    before = groups.at(label)
+    after = before.less(1, 1, same[cell] - own + alike)
+    value = whole.agreeing + after.value - before.value
+    silent = whole.silent + after.silent - before.silent
+    # If a label has two rows, the other one can no longer be checked: all pairs of both are lost, once.
+    tested, both = checked[label], sizes[label] == 2
+    lost = reaching[1] - own * tested + tested * np.where(both, reached[label] - alike, covered[cell] - own)
+    pairs_left = (sure - tested * (1 + both)) * (n - 2)
+    by_chance = _shares(everyone - lost, pairs_left, pairs_left > 0)
+    left_out = LeftOut(value / (n - 1), silent / (n - 1))
+    return {"sums": whole, "chance": chance, "left_out": left_out, "chance_left_out": by_chance}
 
 
 class RecallBlocks(BlockSums):
@@ -181,6 +303,65 @@ class GapSums(NamedTuple):
     exclusive: float
     total: float
     without: LeftOut | None = None
+
+
+class Gap(NamedTuple):
+    """Rows that ask, by explanation, among the others that were given it, and among the other rows that it covers."""
+
+    given: Groups
+    covered: Groups
+
+    @property
+    def tested(self) -> Array:
+        """How many rows have witnesses of both kinds."""
+        return self.given.asking * ((self.given.others > 0) & (self.covered.others > 0))
+
+    @property
+    def terms(self) -> Floats:
+        """What explanations add."""
+        return np.where(self.tested > 0, self.given.value - self.covered.value, 0.0)
+
+
+def gap_of_rows(
+    counts: Counts, codes: Ints, labels: Ints, cell: Ints, own: Bools, lost_by_row: Callable[[Losses], Floats]
+) -> tuple[GapSums, Bools]:
+    """The gap, and without each row; and whether rows with each explanation can be tested.
+
+    The `agreeing` and `reached` of counts, if there are any, are of other rows alone.
+
+    Parameters
+    ----------
+    codes, labels, cell, own : (n,) arrays
+        The explanation and the prediction of each row, its cell, and whether its own explanation covers it.
+    lost_by_row : callable
+        Gives, for each row, the losses of the explanations that cover it.
+    """
+    others: Array = counts.covered - (counts.given - counts.missed)
+    met = sums(counts.explanation, others, counts.distinct) if counts.reached is None else counts.reached
+    others = others if counts.agreeing is None else counts.agreeing
+    cells, kernel, itself = np.flatnonzero(counts.given), counts.agreement_sums, counts.agreement.itself
+    which, label, given, crossed = counts.explanation[cells], counts.label[cells], counts.given[cells], others[cells]
+    alike = np.maximum(kernel.within(GroupedRows(which, label, given.astype(np.float64))) - itself, 0.0)
+    columns = (given, given * alike, given * crossed)
+    rows, agreed, between = (sums(which, column, counts.distinct) for column in columns)
+    gap = Gap(Groups(rows, rows - 1, agreed), Groups(rows, met, between))
+    fewer, tested, alone = gap._replace(covered=gap.covered.less(0, 1, 0)), gap.tested, gap.given.silent
+    exclusive = np.where(alone > 0, 0, gap.covered.silent)
+    many = [float(column.sum()) for column in (gap.terms, tested, alone, exclusive, rows)]
+    whole = GapSums(many[0], many[1], many[2], many[3], many[4])
+    if counts.n < 2:
+        return whole, tested > 0
+    by_scope = np.stack([fewer.terms - gap.terms, tested - fewer.tested, ratio(tested, met)])
+    by_agreement = GroupedRows(which, label, -ratio(given * (tested > 0)[which], met[which] - 1))
+    losses = Losses(by_scope, by_agreement, kernel, len(counts.labels))
+    lost = lost_by_row(losses) - own * losses.at(codes, labels)  # a row is not among the others that it covers
+    before = Gap(*(groups.at(which[cell]) for groups in gap))
+    after = Gap(before.given.less(1, 1, 2 * alike[cell]), before.covered.less(1, 0, crossed[cell]))
+    left = whole.tested - lost[1] - before.tested + after.tested
+    change = whole.gap + lost[0] + after.terms - before.terms
+    value = np.divide(change, left, out=np.full(len(left), np.nan), where=left > 0.5)
+    without = LeftOut(value, np.zeros(len(cell)), float(lost[2].max(initial=0.0)))
+    return whole._replace(without=without), tested > 0
 
 
 class GapBlocks(BlockSums):

@@ -93,7 +93,7 @@ def sufficiency(
         draws for each row given its explanation. The interval is then over rows, and a row whose explanation leaves no
         draw is unverifiable.
     confidence : float
-        The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁶,
+        The confidence of the interval, a jackknife. It leaves out every row while explanations x rows is at most 10⁸,
         and blocks of rows beyond.
     interval : None
         No interval of sufficiency is proven, but for rules of which every row meets exactly one.
