@@ -300,7 +300,7 @@ def test_lines_that_are_equal_travel_once_and_count_as_often_as_they_occur(engin
     values[5, 1], labels[7] = np.nan, None
     columns = {f"phi_{j}": values[:, j] for j in range(6)}
     rows = pa.table({"row": np.arange(ROWS), LABEL: pa.array(labels.tolist()), "half": POPULATIONS, **columns})
-    log = fs.Log(**engines.put(engine, "counted", rows), prediction=LABEL, explanation="phi_*", nulls="drop")
+    log = fs.Log(**engines.put(engine, "once", rows), prediction=LABEL, explanation="phi_*", nulls="drop")
     whole = ~np.isnan(values).any(axis=1) & (labels != None)  # noqa: E711
     monkeypatch.setattr(source, "kept", lambda lines, *to: kept((travelled.append(len(b)) or b for b in lines), *to))
     for where, chosen in ((None, whole), ("half = 'north'", whole & (POPULATIONS == "north"))):

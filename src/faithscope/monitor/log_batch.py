@@ -74,7 +74,7 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
     options = replace(declared, time=column, id=None)._options(discretizer=discretizer)
     used = groups if column is None else (*groups, column)
     with declared._opened(source, options, used) as rows:
-        log, seen = open_log(rows, options)
+        log = open_log(rows, options)
         whole, schema = log.source.table, log.source.table.schema()
         refuse_nested(schema, groups, "a group is one value")
         if column is not None:
@@ -113,7 +113,7 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         discretizer=log.options.discretizer,
         clusters=held.get(CLUSTER),
         ids=ids,
-        notes=(*log.source.notes, *log.notes, *dropped_note(seen.rows - int(given.sum()))),
+        notes=(*log.source.notes, *log.notes, *dropped_note(log.total - int(given.sum()))),
     )
 
 
