@@ -72,8 +72,8 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         raise BadInput(f"This monitor was begun {begun}; got by={by!r}: name one column.")
     column = source.named(when, "when")[0] if isinstance(when, str) and not is_moment(when) else None
     options = replace(declared, time=column, id=None)._options(discretizer=discretizer)
-    used = groups if column is None else (*groups, column)
-    with declared._opened(source, options, used) as rows:
+    further = groups if column is None else (*groups, column)
+    with declared._opened(source, options, further, shows=True) as rows:
         log = open_log(rows, options)
         whole, schema = log.source.table, log.source.table.schema()
         refuse_nested(schema, groups, "a group is one value")

@@ -146,10 +146,12 @@ class Cells:
         explanations, (members, place) = rows.read(lines), coded(lines, by)
         codes, first = explanations.group()
         known = [name for name in members if name is not None]
-        names = [*(known[j] for j in in_order(known)), *[None] * (None in members)]
-        group = np.array([names.index(name) for name in members], np.int64)[place]
+        populations: list[Any] = [known[j] for j in in_order(known)]
+        populations += [None] if None in members else []
+        order = {name: number for number, name in enumerate(populations)}
+        group = np.array([order[name] for name in members], np.int64)[place]
         return cls(
-            lines, measured, codes, explanations.take(first), names, group, numbers_of(lines, "given"), agreement
+            lines, measured, codes, explanations.take(first), populations, group, numbers_of(lines, "given"), agreement
         )
 
     @cached_property

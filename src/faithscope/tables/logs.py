@@ -194,8 +194,10 @@ class Log:
         with source.one_state():
             chosen = self.where is not None or self.since is not None
             rows = only_rows(source, self.where, self.since, self.time) if chosen else source
-            here = rows.embedded or options is None
-            yield rows.copied(None if here else countable(rows, options, further, shows=shows))
+            columns = None
+            if options is not None and not rows.embedded:
+                columns = countable(rows, options, further, shows=shows)
+            yield rows.copied(columns)
 
     def _source(self) -> LogSource:
         """The log as it is now; the rows of a query, which can be read once, as they were then."""

@@ -167,7 +167,8 @@ def scan(
     for j, name in enumerate(names):
         if (line.get(f"m{j}") or 0) > _EXACT:
             raise BadInput(f"Column {name!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
-    rows, missing = line["rows"], {name: count for j, name in enumerate(names) if (count := line[f"c{j}"])} | holes
+    rows, missing = line["rows"], {name: count for j, name in enumerate(names) if (count := line[f"c{j}"])}
+    missing |= holes
     if rows == 0:
         raise BadInput("The log has no rows: nothing can be measured.")
     for name, count in missing.items():
