@@ -106,7 +106,7 @@ def test_missing_numbers_are_dropped_and_never_a_value():
     assert "1 row was dropped: values missing" in dropped.notes
     for values, nulls, words in (
         (y, "error", r"'y' in 1 of 5 rows"),
-        (y, "key", r'missing in 1 rows, and Close.* say nulls="drop"'),
+        (y, "key", r'missing in 1 rows, and predicted numbers.* say nulls="drop"'),
         ([1.0, 2.0, np.inf, 3.0, 4.0], "error", "infinite number in 1 rows"),
     ):
         refused(BadInput, words, key_and_y, keys, values, agreement=close, nulls=nulls)

@@ -72,9 +72,9 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
     timed = column_named(when)
     column = None if timed is None else source.named(timed, "when")[0]
     options = replace(declared, time=column, id=None)._options(discretizer=discretizer)
-    used = groups if column is None else (*groups, column)
-    with declared._opened(source, options, used) as rows:
-        log, seen = open_log(rows, options)
+    further = groups if column is None else (*groups, column)
+    with declared._opened(source, options, further, shows=True) as rows:
+        log = open_log(rows, options)
         whole, schema = log.source.table, log.source.table.schema()
         refuse_nested(schema, groups, "a group is one value")
         if column is not None:
@@ -114,5 +114,5 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         discretizer=log.options.discretizer,
         clusters=held.get(CLUSTER),
         ids=ids,
-        notes=(*log.source.notes, *log.notes, *dropped_note(seen.rows - int(given.sum()))),
+        notes=(*log.source.notes, *log.notes, *dropped_note(log.total - int(given.sum()))),
     )

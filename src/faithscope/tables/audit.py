@@ -91,11 +91,10 @@ def audit(
     groups = () if by is None else source.named(by, "by")
     if time is not None:
         source.named([time], "time")
-    other = None if against is None else _opened_reference(against, log, source, time)
     used = (*groups, *(() if time is None else (time,)))
     with log._opened(source, options, used, shows=True) as chosen:
         measured = MeasuredLog.of(chosen, options)
-        baseline, compared = (1, ()) if other is None else _baseline(other, measured, asked)
+        baseline, compared = _baseline(against, log, source, time, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None
         known = [each.measure for each in (sufficient, necessary) if each is not None]
@@ -123,55 +122,49 @@ def audit(
         )
 
 
-def _opened_reference(
-    against: Any, log: Log, source: LogSource, time: str | None
-) -> tuple[Log, LogSource] | MeasuredLog | int:
-    """What is compared with: a log, measured or not, or the first so many windows."""
+def _baseline(
+    against: Any, log: Log, source: LogSource, time: str | None, measured: MeasuredLog, asked: dict[str, Any]
+) -> tuple[MeasuredLog | int, tuple[str, ...]]:
+    """What is compared with, another log or the first so many windows, and notes on its rows that were left out."""
+    if against is None:
+        return 1, ()
     if is_real(against):
         if time is None:
             raise BadInput(
                 f"against={against} is a number of windows of time: say which column is the time, or pass a log."
             )
-        return check_whole(against, "against, a number of windows,")
+        return check_whole(against, "against, a number of windows,"), ()
+    notes: tuple[str, ...] = ()
     if isinstance(against, Audit):
-        return against._measured
-    other = against if isinstance(against, Log) else replace(log, table=against, since=None)
-    with about_reference():
-        theirs = other._source()
-    shared = "their table" if other.table is log.table else shared_by(source, theirs)
-    if shared is not None:
-        try:
-            chosen = other.only(log.where, since=log.since)
-            only_rows(source, chosen.where, chosen.since, chosen.time)
-            both = True
-        except BadInput:  # no row is left
-            both = False
-        if both:
+        reference = against._measured
+    else:
+        other = against if isinstance(against, Log) else replace(log, table=against, since=None)
+        with about_reference():
+            theirs = other._source()
+        shared = "their table" if other.table is log.table else shared_by(source, theirs)
+        if shared is not None and _overlap(source, other.only(log.where, since=log.since)):
             raise BadInput(
                 f"The log and its reference share {shared}, and rows of it: a difference is one between the rows of "
                 "two logs, such as log.only(\"day < '2026-03-01'\") and log.only(\"day >= '2026-03-01'\")."
             )
-    return other, theirs
-
-
-def _baseline(
-    reference: tuple[Log, LogSource] | MeasuredLog | int, measured: MeasuredLog, asked: dict[str, Any]
-) -> tuple[MeasuredLog | int, tuple[str, ...]]:
-    """What is compared with, measured like the log, and notes on its rows that were left out."""
-    if isinstance(reference, int):
-        return reference, ()
-    notes: tuple[str, ...] = ()
-    if not isinstance(reference, MeasuredLog):
         if measured.reasons is not None:  # what was learned from the log holds for its reference
             asked = asked | {"discretizer": measured.reasons.settled}
-        log, source = reference
-        with about_reference(), log._opened(source) as chosen:
+        with about_reference(), other._opened(theirs) as chosen:
             # Of two features that are equally important, the first decides, so they are read in one order.
-            options = replace(log._options(**asked), features=features_of_log(measured))
+            options = replace(other._options(**asked), features=features_of_log(measured))
             reference = MeasuredLog.of(chosen, options)
         notes = tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped_note(reference.dropped)))
     refuse_unlike(measured, reference)
     return reference, notes
+
+
+def _overlap(source: LogSource, both: Log) -> bool:
+    """Whether any row is left by the conditions of two logs together."""
+    try:
+        only_rows(source, both.where, both.since, both.time)
+    except BadInput:
+        return False
+    return True
 
 
 def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: MeasuredLog) -> Reference:

@@ -20,17 +20,9 @@ from faithscope.inputs.labels import refuse_numbers, to_weights
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside
 from faithscope.runtime.memory import available
 from faithscope.sample import Sample, in_order
-from faithscope.tables.engine.answers import (
-    as_array,
-    coded,
-    fetch,
-    in_fixed_order,
-    numbers_of,
-    row_count,
-    with_missing,
-)
+from faithscope.tables.engine.answers import coded, fetch, in_fixed_order, numbers_of, predictions_of, row_count
 from faithscope.tables.engine.engines import Table, literal
-from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows, is_output
+from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows
 
 _PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _FEW = 16  # labels that are counted side by side
@@ -115,6 +107,8 @@ class Cells:
     ----------
     lines : pyarrow.Table
         The columns of the log that tell them apart.
+    measured : list of str
+        Those of predictions, clusters and weights.
     codes : (k,) array
         The explanation of each, by number.
     distinct : Explanations
@@ -128,6 +122,7 @@ class Cells:
     """
 
     lines: Any
+    measured: list[str]
     codes: Ints
     distinct: Explanations
     populations: list[Any]
@@ -138,9 +133,8 @@ class Cells:
     @classmethod
     def of(cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = ()) -> "Cells":
         """The cells of rows, with populations by these columns; raises if they do not fit in memory."""
-        predicted = rows.predicted if agreement.of_numbers else ["label"]
-        units = [name for name in (CLUSTER, WEIGHT) if name in rows.table.columns]
-        names = [*by, *rows.keys, *predicted, *units]
+        measured = [*rows.predicted, *(name for name in (CLUSTER, WEIGHT) if name in rows.table.columns)]
+        names = [*by, *rows.keys, *measured]
         most = int(min(2**62, available() / (_PER_VALUE * len(names))))
         lines = fetch(rows.table.group_by(names).aggregate(given=rows.table.count()).limit(most + 1))
         if lines.num_rows > most:
@@ -152,22 +146,18 @@ class Cells:
         explanations, (members, place) = rows.read(lines), coded(lines, by)
         codes, first = explanations.group()
         known = [name for name in members if name is not None]
-        names = [*(known[j] for j in in_order(known)), *[None] * (None in members)]
-        group = np.array([names.index(name) for name in members], np.int64)[place]
-        return cls(lines, codes, explanations.take(first), names, group, numbers_of(lines, "given"), agreement)
-
-    @property
-    def measured(self) -> list[str]:
-        """The columns of predictions, clusters and weights."""
-        return [name for name in self.lines.column_names if name in ("label", CLUSTER, WEIGHT) or is_output(name)]
+        populations: list[Any] = [known[j] for j in in_order(known)]
+        populations += [None] if None in members else []
+        order = {name: number for number, name in enumerate(populations)}
+        group = np.array([order[name] for name in members], np.int64)[place]
+        return cls(
+            lines, measured, codes, explanations.take(first), populations, group, numbers_of(lines, "given"), agreement
+        )
 
     @cached_property
     def labels(self) -> Array:
         """The prediction of each; missing is one of them."""
-        outputs = [name for name in self.measured if name not in (CLUSTER, WEIGHT)]
-        values, numbers = coded(self.lines, outputs)
-        labels = np.array(values, np.float64) if self.agreement.of_numbers else with_missing(as_array(values))
-        return labels[numbers]
+        return predictions_of(self.lines, [name for name in self.measured if name not in (CLUSTER, WEIGHT)])
 
     @cached_property
     def clusters(self) -> Ints | None:
@@ -229,10 +219,9 @@ class Cells:
         """
         import pyarrow as pa
 
-        names = [name for name in self.measured if name in other.measured]
         try:
             explanations = join_all([self.distinct, other.distinct])
-            tables = [cells.lines.select(names) for cells in (self, other)]
+            tables = [cells.lines.select(self.measured) for cells in (self, other)]
             lines = pa.concat_tables(tables, promote_options="permissive")
         except (Incompatible, pa.ArrowInvalid, pa.ArrowTypeError):  # such as a feature that one of them never names
             return None

@@ -15,7 +15,7 @@ from faithscope.inputs.checks import check_word
 from faithscope.inputs.hints import hint
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
-from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_missing, refuse_nested, scan
+from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_nested, scan
 from faithscope.tables.log.conditions import only_rows, to_moment
 from faithscope.tables.log.layout import countable, known_to_engines, open_log
 from faithscope.tables.log.rows import KINDS, AuditOptions
@@ -24,11 +24,8 @@ from faithscope.tables.scopes import LogRows, in_groups, read_rows
 from faithscope.tables.sources.source import LogSource, Names, open_source
 
 _SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}
-# What is answered where the rows are, if no other option is given; all else is measured in memory.
-_COUNTED = {
-    "consistency": {"discretizer", "confidence", "interval", "agreement"},
-    "leakage": {"discretizer", "confidence", "interval"},
-}
+# With which consistency is counted where the rows are; all else is measured in memory.
+_COUNTED = {"discretizer", "confidence", "interval", "agreement", "by"}
 
 
 class LogColumns(TypedDict, total=False):
@@ -197,7 +194,10 @@ class Log:
         with source.one_state():
             chosen = self.where is not None or self.since is not None
             rows = only_rows(source, self.where, self.since, self.time) if chosen else source
-            yield rows.copied(None if options is None else countable(rows, options, further, shows=shows))
+            columns = None
+            if options is not None and not rows.embedded:
+                columns = countable(rows, options, further, shows=shows)
+            yield rows.copied(columns)
 
     def _source(self) -> LogSource:
         """The log as it is now; the rows of a query, which can be read once, as they were then."""
@@ -232,18 +232,14 @@ class Log:
         if name == "plan":
             return verb(consistency(self), **options)
         asked = {option: value for option, value in options.items() if value is not None}
-        words, by = asked.pop("words", None), asked.pop("by", None)
-        known = name in _COUNTED and asked.keys() <= _COUNTED[name]
-        settings = self._options(**asked) if known else None
+        settings = self._options(**asked) if name == "consistency" and asked.keys() <= _COUNTED else None
         if settings is None or not known_to_engines(settings.discretizer):
             with self._opened() as rows:
                 return self._in_memory(verb, rows, options)
-        source = self._source()
+        source, by = self._source(), asked.get("by")
         columns = () if by is None else source.named(by, "by")
         with self._opened(source, settings, columns) as rows:
             measured = MeasuredLog.of(rows, settings)
-            if name == "leakage":
-                return measured.leakage(words)
             notes = (*measured.log.source.notes, *measured.log.notes)
             return noted(measured.consistency, notes) if by is None else measured.by(columns)
 
@@ -264,10 +260,10 @@ class Log:
 
     def _read(self, rows: LogSource, by: Names | None, agreement: Any = None) -> LogRows:
         groups = () if by is None else rows.named(by, "by")
-        log, seen = open_log(rows, replace(self._options(agreement=agreement), raw=True))
+        log = open_log(rows, replace(self._options(agreement=agreement), raw=True))
         refuse_nested(log.source.table.schema(), groups, "a group is one value per row")
-        refuse_missing(scan(log.source.table, groups), log.options.nulls)
+        scan(log.source.table, groups, log.options.nulls)
         found = read_rows(log, groups)
         given = found.explanations
-        told = (*given.remarks, *rows.notes, *log.source.notes, *log.notes, *dropped_note(seen.rows - len(given)))
+        told = (*given.remarks, *rows.notes, *log.source.notes, *log.notes, *dropped_note(log.total - len(given)))
         return found._replace(explanations=given._with(remarks=tuple(dict.fromkeys(told))))

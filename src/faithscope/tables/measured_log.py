@@ -30,7 +30,6 @@ from faithscope.tables.engine.answers import (
     dropped_note,
     fetch,
     numbers_of,
-    refuse_missing,
     refuse_nested,
     scan,
     shown,
@@ -47,21 +46,20 @@ CountedRows = Counts | Profile | Sample
 
 @dataclass(frozen=True)
 class MeasuredLog:
-    """A log with the number of its rows, those with missing values included, and its estimates.
+    """A log with its estimates.
 
     `opened` is the log before its columns were laid out, from which it can be measured again.
     """
 
     log: AuditedLog
-    total: int
     opened: LogSource
 
     @classmethod
     def of(cls, source: LogSource, options: AuditOptions) -> "MeasuredLog":
         """The log with its rows counted."""
         with source.one_state():
-            log, seen = open_log(source, options)
-            measured = cls(log, seen.rows, source)
+            log = open_log(source, options)
+            measured = cls(log, source)
             measured.consistency  # noqa: B018
         return measured
 
@@ -115,7 +113,7 @@ class MeasuredLog:
     @property
     def _before_drop(self) -> int:
         """Rows without those that are not measured although no value is missing: of weight 0, or learned from."""
-        return self.total - self.log.weightless - (0 if self.log.keyed is None else self.log.keyed.looked)
+        return self.log.total - self.log.weightless - (0 if self.log.keyed is None else self.log.keyed.looked)
 
     @property
     def dropped(self) -> int:
@@ -183,7 +181,7 @@ class MeasuredLog:
         """Raise if columns that name populations are missing where nobody said what to do, or hold more than values."""
         table = self.log.source.table
         refuse_nested(table.schema(), columns, "a population is one value")
-        refuse_missing(scan(table, columns), self.log.options.nulls)
+        scan(table, columns, self.log.options.nulls)
 
     def populations(
         self,
@@ -201,16 +199,16 @@ class MeasuredLog:
         named : callable
             What a population is called.
         """
-        parts = Parts(self, self.fetched(rows, by))
-        names = parts.cells.populations
+        cells = self.fetched(rows, by)
+        names = cells.populations
         most = _MOST_NUMBERS if isinstance(names[0], float) else _MOST_GROUPS
         if len(names) > most:
             raise BadInput(
                 f"{title} gives {len(names):,} populations, more than {most:,}: bin the values first, such as with "
                 "pd.cut or width_bucket."
             )
-        groups, found = list(map(named, names)), parts.beside
-        among = Populations(dict(zip(groups, parts.among, strict=True)), title)
+        groups, found = list(map(named, names)), self.beside(cells)
+        among = Populations(dict(zip(groups, self.among(cells), strict=True)), title)
         estimates = {name: found.estimate(number) for number, name in enumerate(groups)}
         return Populations(estimates, title, among=among, _apart=found.difference)
 
@@ -225,34 +223,19 @@ class MeasuredLog:
         return None if both is None else self.beside(both)
 
     def beside(self, cells: Cells) -> Beside:
-        """The populations of cells beside everybody."""
+        """The populations of cells, in order, beside everybody."""
         options = self.log.options
+        if self.agreement.of_numbers or self.log.weights:
+            asking = replace(cells.sample, askers=np.repeat(cells.group, cells.rows))
+            return Beside.of(asking, options.confidence, options.interval)
         notes = (*of_kind(self.consistency.notes, "interval"), *beside_notes(options.interval))
         return beside(cells, notes, options.confidence)
 
-
-@dataclass(frozen=True)
-class Parts:
-    """The rows of a log by population."""
-
-    measured: MeasuredLog
-    cells: Cells
-
-    @cached_property
-    def beside(self) -> Beside:
-        """The populations, in order, beside everybody."""
-        cells, log = self.cells, self.measured.log
-        if cells.agreement.of_numbers or log.weights:
-            asking = replace(cells.sample, askers=np.repeat(cells.group, cells.rows))
-            return Beside.of(asking, log.options.confidence, log.options.interval)
-        return self.measured.beside(cells)
-
-    @cached_property
-    def among(self) -> list[Estimate]:
-        """The estimates of populations among themselves: by `Spread`, shares of the variance of all rows."""
-        spread = self.beside if isinstance(self.measured.agreement, Spread) else None
-        parts = enumerate(self.cells.parts.values())
-        return [(spread and spread.among(number)) or self.measured.estimate(rows) for number, rows in parts]
+    def among(self, cells: Cells) -> list[Estimate]:
+        """The populations of cells among themselves: by `Spread`, shares of the variance of all rows."""
+        spread = self.beside(cells) if isinstance(self.agreement, Spread) else None
+        parts = enumerate(cells.parts.values())
+        return [(spread and spread.among(number)) or self.estimate(rows) for number, rows in parts]
 
 
 _FEW = 50_000  # rows that are all compared; of more, a sixteenth

@@ -104,8 +104,9 @@ class Reference:
         return tuple(self._line(*each) for each in self._told)
 
     def lower(self) -> tuple[str, ...]:
-        """The sentences of measures that are lower than in the reference."""
-        return tuple(self._line(*each) for each in self._told if each[1].high < 0)
+        """One sentence per measure that is lower than in the reference."""
+        first = {each[0]: each for each in reversed(self._told) if each[1].high < 0}
+        return tuple(self._line(*first[measure]) for measure in self.worse)
 
     def _line(self, measure: str, change: Difference, whom: str) -> str:
         told = "lower than" if change.high < 0 else "higher than" if change.low > 0 else "not shown to differ from"

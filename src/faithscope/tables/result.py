@@ -169,7 +169,7 @@ class Audit(OfOneExplainer):
         """
         measured = self._measured
         with measured.asked():
-            rows = read_rows(measured.log, (), None, self.consistency.n)
+            rows = read_rows(measured.log)
         if not rows.columns.num_columns:
             raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
         sample = rows._replace(X=None).sample(measured.agreement)

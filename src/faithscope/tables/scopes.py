@@ -108,7 +108,7 @@ def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | 
             "what identifies rows"
         )
     measured.refuse_populations(by)
-    rows = read_rows(log, by, inputs, measured.consistency.n)
+    rows = read_rows(log, by, inputs)
     lacking = sum(document is None for document in rows.X) if words else 0
     if lacking:
         raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")
@@ -145,8 +145,8 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
             f"{measured.consistency.n:,}: audit a part of it"
         )
     if not names_all(left):
-        log = open_log(measured.opened, replace(options, discretizer=Original()))[0]
-    given = read_rows(log, (), inputs, measured.consistency.n).sample(options.agreement)
+        log = open_log(measured.opened, replace(options, discretizer=Original()))
+    given = read_rows(log, (), inputs).sample(options.agreement)
     try:
         ruled, _ = given._scoped_by(Alike())
         everything = given.explanations.named()[0].all()  # type: ignore[attr-defined]
@@ -199,10 +199,9 @@ def read_rows(
     log: AuditedLog,
     by: Sequence[str] = (),
     inputs: Mapping[str, str] | None = None,
-    n: int | None = None,
     answered: Callable[[KeyedRows], Any] | None = None,
 ) -> LogRows:
-    """All rows of a log, of which there are n if that is known, with columns of groups.
+    """All rows of a log, with columns of groups.
 
     Parameters
     ----------
@@ -232,7 +231,7 @@ def read_rows(
     told = {short: shown(rows.table[short]) for short, name in (beside[0] | beside[1]).items() if name in texts}
     rows = replace(rows, table=rows.table.mutate(**told)) if told else rows
     if answered is None:
-        many = row_count(rows.table) if n is None else n
+        many = row_count(rows.table)
         need(_PER_CELL * many * (len(rows.table.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")
         answer = in_fixed_order(fetch(rows.table))
     else:
@@ -246,7 +245,7 @@ def read_rows(
         documents, columns = columns.column(DOCUMENT).to_pylist(), columns.drop_columns([DOCUMENT])
     return LogRows(
         rows.read(answer),
-        predictions_of(answer, rows.predicted or ["label"]),
+        predictions_of(answer, rows.predicted),
         documents or (columns if columns.num_columns else None),
         rows.weights(answer),
         predictions_of(answer, [CLUSTER]) if log.clusters else None,

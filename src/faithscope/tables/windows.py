@@ -26,10 +26,10 @@ from faithscope.measures.comparing.populations import (
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
-from faithscope.tables.engine.answers import is_missing, refuse_missing, refuse_nested, refuse_no_moments, scan
+from faithscope.tables.engine.answers import is_missing, refuse_nested, refuse_no_moments, scan
 from faithscope.tables.engine.engines import DAY, Expression, floor_to, seconds
 from faithscope.tables.log.rows import KeyedRows
-from faithscope.tables.measured_log import MeasuredLog, Parts
+from faithscope.tables.measured_log import MeasuredLog
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -152,14 +152,14 @@ class Windows(Listed):
 
     def table(self) -> "pd.DataFrame":
         """One line per window; `difference` with its limits is from the reference, `differ` if they exclude zero."""
-        lines, changes = super().table(), [self.compared.get(start) for start in self.estimates]
+        columns: dict[str, Any] = {"window": list(self.estimates)}
+        for name in ("n", "value", "low", "high", "unverifiable", "verified", "chance"):
+            columns[name] = [getattr(estimate, name) for estimate in self.estimates.values()]
+        changes = [self.compared.get(start) for start in self.estimates]
         for name, attribute in (("difference", "value"), ("difference_low", "low"), ("difference_high", "high")):
-            lines[name] = [None if change is None else getattr(change, attribute) for change in changes]
-        lines["differ"] = [change is not None and change.differ for change in changes]
-        return lines
-
-    def _beside(self) -> dict[str, Sequence[Any]]:
-        return {"window": list(self.estimates)}
+            columns[name] = [None if change is None else getattr(change, attribute) for change in changes]
+        columns["differ"] = [change is not None and change.differ for change in changes]
+        return frame(columns)
 
     def differences(self, simultaneous: bool = False) -> "pd.DataFrame":
         """One line per window other than the reference: window a less reference b, with its interval.
@@ -240,18 +240,18 @@ def over_time(
     width, source = Every.of(every), measured.log.source
     refuse_nested(source.table.schema(), [column], "a moment is one value")
     refuse_no_moments(source.table, column)
-    refuse_missing(scan(source.table, [column]), "error" if measured.log.options.nulls == "error" else "drop")
+    scan(source.table, [column], "error" if measured.log.options.nulls == "error" else "drop")
 
     def windowed(further: Mapping[str, str] = MappingProxyType({})) -> KeyedRows:
         rows = measured.log.rows({"moment": column, **further})
         table = rows.table.filter(~is_missing(rows.table["moment"]))
         return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
 
-    parts = Parts(measured, measured.fetched(windowed(), ("window",)))
-    numbers = parts.cells.populations
+    cells = measured.fetched(windowed(), ("window",))
+    numbers = cells.populations
     if len(numbers) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(numbers):,} windows: choose a longer one.")
-    among = parts.among
+    among = measured.among(cells)
     estimates = dict(zip(map(width.start, numbers), among, strict=True))
     starts, first, other = list(estimates), 1, None
     if isinstance(reference, MeasuredLog):
@@ -262,11 +262,10 @@ def over_time(
         raise BadInput(f"against={reference} takes all {len(starts)} windows: pass a smaller number of windows.")
     else:
         first, against = reference, f"the first {reference} windows, up to that of {starts[reference - 1]:{_MINUTE}}"
-        cells = parts.cells
         group = np.maximum(cells.group - (reference - 1), 0)
-        base = Parts(measured, replace(cells, populations=numbers[reference - 1 :], group=group)).among[0]
+        base = measured.among(replace(cells, populations=numbers[reference - 1 :], group=group))[0]
     found = Windows(every, estimates, base, against, first)
-    beside = parts.beside if other is None else measured.beside_reference(parts.cells, other)
+    beside = measured.beside(cells) if other is None else measured.beside_reference(cells, other)
     if beside is not None and not isinstance(measured.agreement, Spread):  # whose variance is that of all windows
         answered = beside.answered_by(range(first) if first else [len(numbers)])
         asking = {start: answered.estimate(number) for number, start in enumerate(estimates)}

@@ -15,7 +15,7 @@ from faithscope.measures.counterexamples import counterexamples, stranger_pairs
 from faithscope.sample import Sample, number_labels
 from faithscope.tables.counts import Cells, cells
 from faithscope.tables.engine.answers import fetch
-from faithscope.tables.engine.engines import Table
+from faithscope.tables.engine.engines import Expression, Table
 from faithscope.tables.log.rows import CLUSTER, KeyedRows
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.scopes import read_rows
@@ -101,10 +101,11 @@ def _examples(measured: MeasuredLog, k: int, rows: KeyedRows) -> Any:
     """Some rows of the k worst explanations; of numbers, one for each of the k farthest pairs."""
     import ibis
 
-    held, told = measured.cells, [*rows.keys, *rows.predicted]
+    held, numbers = measured.cells, measured.agreement.of_numbers
+    told = [*rows.keys, *(rows.predicted if numbers else ())]
     worst = _worst(rows, k) if held is None else ibis.memtable(held.lines.take(_worst_cells(held, k)).select(told))
     chosen = replace(rows, table=_among(rows.table, worst, told))
-    return _some_rows(chosen, 1 if rows.predicted else _EXAMPLES)
+    return _some_rows(chosen, numbers)
 
 
 def _worst(rows: KeyedRows, k: int) -> Table:
@@ -133,18 +134,18 @@ def _worst_cells(held: Cells, k: int) -> Ints:
     return np.flatnonzero(np.isin(held.codes, numbers[np.argsort(-apart(held), kind="stable")[:k]]))
 
 
-def _some_rows(rows: KeyedRows, most: int) -> Any:
-    """So many rows of each explanation and label, or of each number and cluster, in an order of their own."""
+def _some_rows(rows: KeyedRows, numbers: bool) -> Any:
+    """A few rows of each explanation and label, or one of each number and cluster, in an order of their own."""
     import ibis
 
+    def place(kind: list[str], order: list[str]) -> Expression:
+        return ibis.row_number().over(ibis.window(group_by=kind, order_by=order))
+
     columns = [name for name in rows.table.columns if name[0] in "xi"]  # those that are shown
-    table, kind = rows.table, [*rows.keys, *(rows.predicted or ["label"])]
-    whose = [CLUSTER] if rows.clustered else []
-    turn = ibis.literal(0, "int64")
-    if rows.clustered:  # a row of each cluster comes before any cluster's second
-        turn = ibis.row_number().over(ibis.window(group_by=[*kind, CLUSTER], order_by=columns or kind))
-    table = table.mutate(turn=turn)
-    kind = [*kind, *whose] if rows.predicted else kind
-    table = table.mutate(number=ibis.row_number().over(ibis.window(group_by=kind, order_by=["turn", *columns])))
-    table = table.mutate(**{name: table[name].cast("string") for name in whose})
-    return fetch(table.filter(table["number"] < most).order_by([*kind, "number"]))
+    kind, whose = [*rows.keys, *rows.predicted], [CLUSTER] if rows.clustered else []
+    # A row of each cluster comes before any cluster's second.
+    table = rows.table.mutate(turn=place([*kind, *whose], columns or kind))
+    table = table.mutate(number=place(kind, ["turn", *columns]))
+    chosen = table.filter(table["turn"] == 0 if numbers else table["number"] < _EXAMPLES)
+    told = chosen.order_by([*kind, *(whose if numbers else ()), "number"])
+    return fetch(told.mutate(**{name: told[name].cast("string") for name in whose}))

@@ -1,7 +1,7 @@
 """Answers of an engine as Arrow tables, whole or in batches."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -120,46 +120,7 @@ def predictions_of(answer: Any, names: Sequence[str]) -> Array:
 Nulls = Literal["error", "drop", "key"]
 NULLS = ("error", "drop", "key")
 _NAMED = 5  # columns that an error names
-
-
-@dataclass(frozen=True)
-class Scan:
-    """What one pass over the used columns counted.
-
-    Attributes
-    ----------
-    rows : int
-    missing : dict
-        The number of values that are null or NaN, for each column that has any.
-    nan : frozenset
-        Columns that hold NaN.
-    largest : dict
-        The largest absolute value of each column of whole numbers.
-    """
-
-    rows: int
-    missing: Mapping[str, int]
-    nan: frozenset[str]
-    largest: Mapping[str, float]
-
-
-def scan(table: Table, columns: Sequence[str]) -> Scan:
-    """Count what is missing in these columns; an infinite number is an error."""
-    names = list(dict.fromkeys(columns))
-    schema = table.schema()
-    question: dict[str, Any] = {"rows": table.count()}
-    for j, name in enumerate(names):
-        question[f"c{j}"] = table[name].count()
-        if schema[name].is_floating():
-            question |= {f"n{j}": table[name].isnan().sum(), f"i{j}": table[name].isinf().sum()}
-        elif schema[name].is_integer():
-            question[f"m{j}"] = table[name].abs().max()
-    line = fetch_line(table.aggregate(**question))
-    refuse_infinite({name: line.get(f"i{j}") or 0 for j, name in enumerate(names)})
-    nan = {name: count for j, name in enumerate(names) if (count := line.get(f"n{j}"))}
-    missing = {name: line["rows"] - line[f"c{j}"] + nan.get(name, 0) for j, name in enumerate(names)}
-    largest = {name: line.get(f"m{j}") or 0 for j, name in enumerate(names)}
-    return Scan(line["rows"], {name: count for name, count in missing.items() if count}, frozenset(nan), largest)
+_EXACT = 2**53  # beyond it two integers may share one float64
 
 
 def refuse_infinite(counts: Mapping[str, int]) -> None:
@@ -172,24 +133,60 @@ def refuse_infinite(counts: Mapping[str, int]) -> None:
         )
 
 
-def refuse_missing(seen: Scan, nulls: Nulls, advice: str = "", numeric: Sequence[str] = ()) -> None:
-    """Raise if values are missing and nobody said what to do with them, or if no row is left; with further advice.
+def scan(
+    table: Table,
+    columns: Sequence[str],
+    nulls: Nulls,
+    *,
+    numbers: Sequence[str] = (),
+    features: Sequence[str] = (),
+    holes: Mapping[str, int] = MappingProxyType({}),
+    advice: str = "",
+) -> int:
+    """How many rows a table has; raises if values are missing and nobody said what to do with them, or no row is left.
 
-    Missing cannot be a value of columns that must hold numbers, `numeric`.
+    Parameters
+    ----------
+    numbers : sequence of str
+        Those of the columns that hold numbers, of which missing cannot be a value.
+    features : sequence of str
+        Further columns of numbers.
+    holes : dict of str to int
+        How many values are missing elsewhere.
     """
-    if seen.rows == 0:
+    names, schema = list(dict.fromkeys((*columns, *features))), table.schema()
+    question: dict[str, Any] = {"rows": table.count()}
+    for j, name in enumerate(names):
+        question[f"c{j}"] = is_missing(table[name]).sum()
+        if schema[name].is_floating():
+            question[f"i{j}"] = table[name].isinf().sum()
+        elif schema[name].is_integer() and name in (*numbers, *features):
+            question[f"m{j}"] = table[name].abs().max()
+    line = fetch_line(table.aggregate(**question))
+    refuse_infinite({name: line.get(f"i{j}") or 0 for j, name in enumerate(names)})
+    for j, name in enumerate(names):
+        if (line.get(f"m{j}") or 0) > _EXACT:
+            raise BadInput(f"Column {name!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
+    rows, missing = line["rows"], {name: count for j, name in enumerate(names) if (count := line[f"c{j}"])}
+    missing |= holes
+    if rows == 0:
         raise BadInput("The log has no rows: nothing can be measured.")
-    for name, count in seen.missing.items():
-        if count == seen.rows:
+    for name, count in missing.items():
+        if count == rows:
             raise BadInput(f"Column {name!r} is null in all {count:,} rows: name another column.{advice}")
-    if nulls == "error" and seen.missing:
-        columns = ", ".join(f"{name!r} in {count:,}" for name, count in list(seen.missing.items())[:_NAMED])
+        if nulls == "key" and name in numbers:
+            raise BadInput(
+                f"Column {name!r} is missing in {count:,} rows, and predicted numbers and weights are numbers: say "
+                'nulls="drop" (--nulls drop) to leave such rows out.'
+            )
+    if nulls == "error" and missing:
+        listed = ", ".join(f"{name!r} in {count:,}" for name, count in list(missing.items())[:_NAMED])
         keyed = ', or nulls="key" (--nulls key) to let missing be a value'
         raise BadInput(
-            f"Values are missing (null or NaN) in {len(seen.missing)} of the used columns: {columns} of "
-            f'{seen.rows:,} rows. Say nulls="drop" (--nulls drop) to leave such rows out'
-            f"{'' if seen.missing.keys() & set(numeric) else keyed}.{advice}"
+            f"Values are missing (null or NaN) in {len(missing)} of the used columns: {listed} of {rows:,} rows. Say "
+            f'nulls="drop" (--nulls drop) to leave such rows out{"" if missing.keys() & {*numbers} else keyed}.{advice}'
         )
+    return int(rows)
 
 
 def refuse_no_moments(table: Table, column: str) -> None:

@@ -171,7 +171,9 @@ def only_rows(source: LogSource, where: str | None, since: Any, time: str | None
     `time` or by the only one of dates or moments.
     """
     if where is not None:
-        source = _only(source, lambda columns: parse_condition(where, columns), f"where {where}")
+        typed = {name: source.table[name] for name in source.columns}
+        numbers = {name: typed[name].cast(kind) for name, kind in source.numbers.items()}
+        source = _only(source, parse_condition(where, LogColumns(typed, numbers)), f"where {where}")
     if since is None:
         return source
     start, schema = to_moment(since), source.table.schema()
@@ -184,21 +186,14 @@ def only_rows(source: LogSource, where: str | None, since: Any, time: str | None
         there = f"has several: {', '.join(known[:8])}" if known else "has none"
         raise BadInput(f"since needs a column of dates or moments; the log {there}: name one with time= or --by-time.")
     name, table = time or known[0], source.table
-    chosen = _only(
-        source,
-        lambda columns: ge(*_beside_moment(columns.typed[name], start)),
-        f"where {name} is {since} or later",
-    )
+    chosen = _only(source, ge(*_beside_moment(table[name], start)), f"where {name} is {since} or later")
     unknown = fetch_line(table.aggregate(n=table[name].isnull().sum()))["n"] or 0
     without = f"{several(int(unknown), 'row without', 'rows without')} a value of {name} left out"
     return replace(chosen, notes=(*chosen.notes, without)) if unknown else chosen
 
 
-def _only(source: LogSource, condition: Callable[[LogColumns], Expression], words: str) -> LogSource:
-    table, rows = source.table, row_count(source.table)
-    typed = {name: table[name] for name in source.columns}
-    numbers = {name: table[name].cast(kind) for name, kind in source.numbers.items()}
-    chosen = replace(source, table=table.filter(condition(LogColumns(typed, numbers))))
+def _only(source: LogSource, condition: Expression, words: str) -> LogSource:
+    rows, chosen = row_count(source.table), replace(source, table=source.table.filter(condition))
     kept = row_count(chosen.table)
     if not kept:
         raise BadInput(f"None of {rows:,} rows is left {words}: nothing can be measured.")

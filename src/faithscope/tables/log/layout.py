@@ -23,7 +23,7 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import Settings, understood
 from faithscope.explanations.rule_text import parse_rule
-from faithscope.tables.engine.answers import Scan, fetch, fetch_line, refuse_missing, refuse_nested, scan, shown
+from faithscope.tables.engine.answers import fetch, fetch_line, refuse_nested, scan, shown
 from faithscope.tables.log.one_column import code_columns, list_width, plain_columns
 from faithscope.tables.log.rows import (
     AuditedLog,
@@ -40,13 +40,12 @@ from faithscope.tables.log.streams import at_once, in_batches
 from faithscope.tables.sources.source import LogSource
 
 _CODES = " If these columns hold codes, of which a row may have fewer, pass kind='codes'."
-_EXACT = 2**53  # beyond it two integers may share one float64
 _WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  # in names of columns of importances
 _WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
 
 
-def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan]:
-    """The log ready to be counted, its explanations read here if need be, and what a first pass over it counted."""
+def open_log(source: LogSource, options: AuditOptions) -> AuditedLog:
+    """The log ready to be counted, its explanations read here if need be, after a first pass over it."""
     if not isinstance(options.discretizer, Discretizer):
         raise WrongType(
             f"discretizer={options.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
@@ -66,27 +65,17 @@ def open_log(source: LogSource, options: AuditOptions) -> tuple[AuditedLog, Scan
     holes: Mapping[str, int] = {}
     if _in_batches(log):
         log, holes = in_batches(log)
-    features = log.columns if isinstance(kind, NumberColumns | PairColumns) else ()
+    features = [name for name in log.columns if isinstance(kind, NumberColumns | PairColumns)]
     whole = [name for name in features if schema[name].is_integer()]
-    seen = scan(source.table, (*log.used, *whole))
-    log, seen = replace(log, nan=seen.nan), replace(seen, missing={**seen.missing, **holes})
     texts = isinstance(kind, KeyColumns) and len(log.columns) > 1 and any(schema[c].is_string() for c in log.columns)
-    refuse_missing(seen, options.nulls, _CODES if texts else "", (*log.weights, *predicted))
-    for name in (*predicted, *log.weights):
-        if name in seen.missing and options.nulls == "key":
-            what, why = ("Predictions", f"{agreement} compares") if name in predicted else ("Weights", "weights are")
-            raise BadInput(
-                f"{what} in column {name!r} are missing in {seen.missing[name]:,} rows, and {why} numbers: say "
-                'nulls="drop" (--nulls drop) to leave such rows out.'
-            )
-    for name in (*predicted, *whole):
-        if seen.largest[name] > _EXACT:
-            raise BadInput(f"Column {name!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
+    told: dict[str, Any] = {"holes": holes, "advice": _CODES if texts else ""}
+    rows = scan(source.table, log.used, options.nulls, numbers=(*log.weights, *predicted), features=whole, **told)
+    log = replace(log, total=rows)
     for name in log.weights:
         none = fetch_line(source.table.aggregate(n=(source.table[name] == 0).sum()))["n"]
         log = replace(log, weightless=int(none or 0))
     together = isinstance(kind, ReasonColumn) or bool(steps(chosen) and not isinstance(kind, NumberColumns))
-    return at_once(log) if together and not options.raw else log, seen
+    return at_once(log) if together and not options.raw else log
 
 
 def _in_batches(log: AuditedLog) -> bool:

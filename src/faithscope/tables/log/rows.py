@@ -318,8 +318,6 @@ class AuditedLog:
         The column that says which rows belong together; empty if rows are independent.
     weights : tuple of str
         The column that says how much each row counts; empty if all count alike.
-    nan : frozenset of str
-        Columns that hold NaN, which is then treated as null.
     notes : tuple of str
         How the explanation was read, if that is not plain.
     sparse : bool
@@ -328,6 +326,8 @@ class AuditedLog:
         What stands for the explanations, if they were read here and not by the engine.
     inputs : tuple of str
         The columns of the texts that reasons are about, if they are read.
+    total : int
+        How many rows the log has, those with missing values included.
     weightless : int
         How many rows have weight 0.
     """
@@ -341,11 +341,11 @@ class AuditedLog:
     ids: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
     weights: tuple[str, ...] = ()
-    nan: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     sparse: bool = False
     keyed: Keyed | None = None
     inputs: tuple[str, ...] = ()
+    total: int = 0
     weightless: int = 0
 
     @property
@@ -395,9 +395,9 @@ class AuditedLog:
         beside |= {short: self._value(table, name) for short, name in used.items()}
         beside |= {short: table[name] for short, name in shown.items()}
         if self.keyed is not None:
-            return KeyedRows(table.select(**beside, k0=table[KEY]), self.keyed.kind, ("k0",))
+            return KeyedRows(table.select(**beside, k0=table[KEY]), self.keyed.kind, ("k0",), tuple(named))
         keys = self._keys(table, whole=whole or self.options.raw)
-        return KeyedRows(table.select(**beside, **keys), self.kind, tuple(keys))
+        return KeyedRows(table.select(**beside, **keys), self.kind, tuple(keys), tuple(named))
 
     def _known(self, table: Table, columns: Sequence[str]) -> Table:
         """The rows without those in which one of these columns is missing, if such are dropped."""
@@ -415,30 +415,27 @@ class AuditedLog:
         return {f"k{j}": self._value(source, name, numeric=numeric) for j, name in enumerate(names)}
 
     def _value(self, source: Table, name: str, *, numeric: bool = False) -> Expression:
-        value = source[name]
-        value = nan_as_null(value) if name in self.nan and self.options.nulls == "key" else value
+        value = nan_as_null(source[name]) if self.options.nulls == "key" else source[name]
         is_number = value.type().is_numeric() or value.type().is_boolean()
         return value.cast("float64") if numeric and is_number else value
 
 
-def is_output(name: str) -> bool:
-    """Whether a column of rows is one of predicted numbers: y0 …"""
-    return name[0] == "y" and name[1:].isdigit()
-
-
 @dataclass(frozen=True)
 class KeyedRows:
-    """A table of rows with the columns `label`, `k0` …, `cluster` or `weight` if there are any, and others asked for.
+    """A table of rows with predictions, explanations, `cluster` or `weight` if there are any, and others asked for.
 
     Attributes
     ----------
     keys : tuple of str
-        The columns that tell explanations apart.
+        The columns that tell explanations apart: k0 …
+    predicted : tuple of str
+        The column `label`, or those of predicted numbers: y0 …
     """
 
     table: Table
     kind: Coarse
     keys: tuple[str, ...]
+    predicted: tuple[str, ...]
 
     @property
     def clustered(self) -> bool:
@@ -450,11 +447,6 @@ class KeyedRows:
         if WEIGHT not in self.table.columns:
             return None
         return to_weights(answer.column(WEIGHT).to_pylist(), answer.num_rows)
-
-    @property
-    def predicted(self) -> list[str]:
-        """The columns of predicted numbers: y0 …"""
-        return list(filter(is_output, self.table.columns))
 
     def read(self, answer: Any) -> Explanations:
         """The explanations of an Arrow table that has the key columns."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.discretizers import Floor, Sign
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.importances import Importances, Rankings
@@ -42,6 +43,8 @@ def in_batches(log: AuditedLog) -> tuple[AuditedLog, Mapping[str, int]]:
         features = tuple(f"{log.columns[0]}[{name!r}]" for name in told)
     chosen = steps(log.options.discretizer)
     step = partial(_discretized, kept=log.options.nulls == "key")
+    # Of each number alone, so that those that are missing may stay so.
+    alone = log.options.nulls == "key" and isinstance(log.options.discretizer, Sign | Floor)
 
     def coarse(values: Floats, form: str = "") -> Any:
         names = kind.names if kind.named and not kind.order else None
@@ -64,7 +67,7 @@ def in_batches(log: AuditedLog) -> tuple[AuditedLog, Mapping[str, int]]:
             order="features" if isinstance(empty, Rankings) else kind.order,
             shape=empty.shape,
         ),
-        empty.values.dtype,
+        np.dtype(np.float64) if alone else empty.values.dtype,
     )
     table, beside = _with_others(log)
 
@@ -72,7 +75,11 @@ def in_batches(log: AuditedLog) -> tuple[AuditedLog, Mapping[str, int]]:
         for batch in batches(table, max(1, min(_MOST_ROWS, _CELLS // len(kind.names)))):
             values = _values(batch, len(kind.names))
             holes = _look(values, features, missing, infinite)
-            rows = beside(batch, packed.packed(coarse(values).values))
+            if alone and holes is not None:
+                numbers = np.where(np.isnan(values), np.nan, coarse(np.nan_to_num(values)).values)
+            else:
+                numbers = coarse(values).values
+            rows = beside(batch, packed.packed(numbers))
             yield rows if holes is None or log.options.nulls != "drop" else rows.filter(~holes)
 
     source = _kept(log, keyed())

@@ -42,6 +42,7 @@ Names = str | Sequence[str]
 _NAMED = 8  # tables that an error names
 _LISTED = 12  # columns
 _ROWS = 2**16  # of a query at once
+_COUNTING = ("postgres", "pyspark")  # engines that count equal lines
 _TIMES = "rows, counted"  # the column of how many rows a line stands for
 _REMOTE = ("s3://", "gs://", "az://", "abfss://", "hdfs://", "http://", "https://", "dbfs:")
 READERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
@@ -110,9 +111,14 @@ class LogSource:
         import ibis
         from ibis.util import gen_name
 
+        @ibis.udf.scalar.builtin
+        def md5(text: str) -> str:
+            """Of the bytes of a text."""
+
         if self.embedded:
             return self
-        numbers, travels, arrives, quotes, counts = dict(self.numbers), {}, [], [], columns is not None
+        numbers, travels, arrives, quotes, apart = dict(self.numbers), {}, [], [], {}
+        counts = columns is not None and self.table.get_backend().name in _COUNTING
         for j, name in enumerate(self.columns if columns is None else columns):
             value, said, quoted = self.table[name], "{}", name.replace('"', '""')
             kind = value.type()
@@ -133,11 +139,14 @@ class LogSource:
             elif kind.is_floating():
                 counts = False
             travels[f"c{j}"] = value
+            if counts and value.type().is_string():  # a collation may take texts for equal that are not
+                apart[f"h{j}"] = md5(value)
             quotes.append(f'"{quoted}"')
             arrives.append(f'{said.format(f"c{j}")} AS "{quoted}"')
         rows = self.table.select(**travels)
         if counts:
-            rows, arrives = rows.group_by(list(travels)).aggregate(n=rows.count()), [*arrives, f'n AS "{_TIMES}"']
+            rows = self.table.select(**travels, **apart).group_by([*travels, *apart]).aggregate(n=ibis._.count())
+            arrives.append(f'n AS "{_TIMES}"')
         copy = kept(batches(rows, _ROWS), shared(), ", ".join(arrives))
         if counts:
             engine, view = copy.get_backend(), gen_name("faithscope_log")
