@@ -330,6 +330,20 @@ def test_lines_that_are_equal_travel_once_and_count_as_often_as_they_occur(engin
 
 
 @pytest.mark.engine
+def test_texts_that_a_collation_takes_for_equal_are_told_apart():
+    server = engines.server()
+    import psycopg
+
+    keys, labels = ["Yes", "yes"] * 30, [int(j % 7 < 3) for j in range(60)]
+    texts = pa.table({"key": keys, "y": labels})
+    log = engines.put("postgres", "collated", texts)
+    with psycopg.connect(server.owner, autocommit=True) as connection:
+        connection.execute("CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+        connection.execute("ALTER TABLE collated ALTER COLUMN key TYPE text COLLATE blind")
+    assert_same(fs.consistency(fs.Log(**log, prediction="y", explanation="key")), fs.consistency(keys, labels))
+
+
+@pytest.mark.engine
 @pytest.mark.thorough
 def test_a_role_that_may_only_read_is_enough_and_nothing_is_left_behind():
     server = engines.server()
