@@ -15,7 +15,7 @@ from multiprocessing import active_children, get_context, parent_process
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
-from faithscope.inputs.hints import hint
+from faithscope.words import hint
 from faithscope_reproduction.records import SETTINGS, Outcome, Setting
 from faithscope_reproduction.settings import Settings
 

@@ -12,7 +12,7 @@ from faithscope.discretizers import Discretize, Discretizer, ReasonCodes, discre
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations import Explanations
-from faithscope.explanations.base import join_all, readable, several
+from faithscope.explanations.base import join_all
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
@@ -28,6 +28,7 @@ from faithscope.readers import as_explanations
 from faithscope.readers.shap import recognizes as is_of_shap
 from faithscope.relations import Alike, Blocks, Parts, Relation, bind
 from faithscope.visible import visible
+from faithscope.words import readable, several
 
 _MOST_GROUPS = 1000
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from faithscope.explanations.base import several
 from faithscope.report.document import Block, Document, Group, Section
 from faithscope.sinks.card import Sentence, Table
+from faithscope.words import several
 from faithscope_reproduction.records import MET, NEAR, SETTINGS, Claim, Record
 from faithscope_reproduction.running import Part
 from faithscope_reproduction.telling import evidence

@@ -15,9 +15,9 @@ from faithscope.cli.outcome import Measured, Outcome, tell
 from faithscope.errors import BadInput, MissingExtra, UnknownName
 from faithscope.evaluation.asker import called
 from faithscope.inputs.checks import one_sentence, text_names
-from faithscope.inputs.hints import hint
 from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import need
+from faithscope.words import hint
 
 
 @grouped

@@ -9,11 +9,10 @@ import numpy as np
 
 from faithscope.discretizers.importances import OfImportances
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import several
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Array, Floats, Names
-from faithscope.inputs.hints import hint
 from faithscope.inputs.pipelines import features_of_columns
+from faithscope.words import hint, several
 
 _SHOWN = 12  # features that the repr writes out
 _PER_CLASS = " | "  # between a feature and its class

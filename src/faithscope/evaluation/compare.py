@@ -16,7 +16,6 @@ from faithscope.evaluation.result import Evaluation, Options, assess
 from faithscope.evaluation.run import fitting, of_each, sampled
 from faithscope.inputs.checks import check_flag, check_share, check_whole, same_length, text_names
 from faithscope.inputs.frames import frame
-from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.comparing.differences import PAIRED_COLUMNS, Difference, together
@@ -41,6 +40,7 @@ from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample, learned_note, number_groups
 from faithscope.sinks.card import for_json
 from faithscope.visible import visible
+from faithscope.words import hint
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
 from faithscope.inputs.arrays import EXACT, INTEGERS, to_items, to_objects
 from faithscope.inputs.checks import is_whole
 from faithscope.inputs.columns import Column, Rows, default_names
 from faithscope.inputs.dates import UNITS, Moment
 from faithscope.inputs.rebuilt import ArrayRows, Rebuild, rebuilder
+from faithscope.words import several
 
 _SHOWN = 5  # names of columns that are listed
 

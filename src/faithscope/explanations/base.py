@@ -2,8 +2,7 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -208,47 +207,3 @@ def members(item: Any) -> list[Any] | None:
     """What a list, a set or an array holds; None of anything else, such as a text."""
     single = isinstance(item, str | bytes | Mapping) or getattr(item, "shape", None) == ()
     return None if single or not hasattr(item, "__iter__") else list(item)
-
-
-def shorten(parts: Sequence[str], most: int = 12) -> str:
-    """The parts in one line; only the first few if there are many."""
-    return ", ".join(parts) if len(parts) <= most else ", ".join(parts[:most]) + f", … ({len(parts) - most} more)"
-
-
-def readable(value: object) -> str:
-    """The text of one value, the same in every process: sets sorted, whole numbers without a point, midnight a day."""
-    if isinstance(value, frozenset):
-        return "{" + ", ".join(sorted(map(readable, value))) + "}"
-    if isinstance(value, tuple):
-        return "(" + ", ".join(map(readable, value)) + ")"
-    if isinstance(value, float | np.floating):
-        value = float(value) + 0.0
-        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else str(value)
-    if isinstance(value, datetime) and value.tzinfo is None and value == datetime(value.year, value.month, value.day):
-        return str(value.date())
-    return str(value)
-
-
-def told_apart(values: Iterable[object], *taken: str) -> list[str]:
-    """How different values read, no two of them alike and none as a text that is taken: if need be as Python has them.
-
-    Examples
-    --------
-    >>> told_apart(["north", None]), told_apart(["None", None]), told_apart(["all rows"], "all rows")
-    (['north', 'None'], ["'None'", 'None'], ["'all rows'"])
-    """
-    values = list(values)
-    texts = [visible(readable(value)) for value in values]
-    alike = len({*texts, *taken}) < len(texts) + len(taken)
-    return [visible(repr(value)) for value in values] if alike else texts
-
-
-def several(count: int, singular: str, plural: str) -> str:
-    """A count with its words.
-
-    Examples
-    --------
-    >>> several(1, "row misses", "rows miss"), several(2000, "row misses", "rows miss")
-    ('1 row misses', '2,000 rows miss')
-    """
-    return f"{count:,} {singular if count == 1 else plural}"

@@ -7,7 +7,7 @@ from numbers import Number
 from typing import Any
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import members, readable
+from faithscope.explanations.base import members
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array
@@ -15,6 +15,7 @@ from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vec
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.missing import is_missing
 from faithscope.visible import visible
+from faithscope.words import readable
 
 SEPARATORS = (";", "|", ",")  # of codes that are joined in one text; the first that occurs in any text
 _BLANKS = " \t\n\r\v\f"  # what engines strip

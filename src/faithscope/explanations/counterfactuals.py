@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from faithscope.errors import Incompatible
-from faithscope.explanations.base import Explanations, readable, shorten
+from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.points import Points, cell_text, to_cells, to_metric
 from faithscope.explanations.importances import to_names
 from faithscope.inputs.alignment import index_of, same_rows
@@ -16,6 +16,7 @@ from faithscope.inputs.checks import same_length
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.grouping import Column
 from faithscope.visible import visible
+from faithscope.words import readable, shorten
 
 
 class Counterfactuals(Explanations):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import members, readable
+from faithscope.explanations.base import members
 from faithscope.explanations.conditions.conjunctions import Conjunctions, Postings, as_they_come, number_conjunctions
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Bools, Ints
@@ -15,6 +15,7 @@ from faithscope.inputs.arrays import frame_columns, is_frame, to_items, to_vecto
 from faithscope.inputs.checks import check_function, is_whole
 from faithscope.inputs.rows import rows_of
 from faithscope.visible import visible
+from faithscope.words import readable
 
 
 class Highlights(Conjunctions):

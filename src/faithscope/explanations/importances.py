@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.alike import alike_rules
-from faithscope.explanations.base import Explanations, readable, shorten
+from faithscope.explanations.base import Explanations
 from faithscope.explanations.forms import NAMED, NO_CODE, ORDERED_CODES, SIGNS, are_codes, names_all, signs, top_signs
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.alignment import index_of
@@ -19,6 +19,7 @@ from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.numbers import to_matrix
 from faithscope.inputs.rows import flattened, rows_of
 from faithscope.visible import visible
+from faithscope.words import readable, shorten
 
 _SHOWN = 12  # features that a description names
 _NAMED = 3  # features that a row names, if nobody says how many

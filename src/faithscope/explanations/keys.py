@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from faithscope.explanations.base import Explanations, readable
+from faithscope.explanations.base import Explanations
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import to_objects, to_vector
@@ -14,6 +14,7 @@ from faithscope.inputs.dates import exact_objects, has_zone
 from faithscope.inputs.labels import refuse_mixed, to_keys
 from faithscope.inputs.numbers import refuse_nonfinite
 from faithscope.visible import visible
+from faithscope.words import readable
 
 _LARGEST = np.uint64(np.iinfo(np.int64).max)
 

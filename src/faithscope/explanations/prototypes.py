@@ -7,13 +7,14 @@ from typing import Any, Self
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import members, several
+from faithscope.explanations.base import members
 from faithscope.explanations.conditions.conjunctions import Conjunction, Shared, number_conjunctions
 from faithscope.explanations.distances.points import Points
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame, to_objects, to_vector
 from faithscope.inputs.numbers import to_matrix, to_positions
+from faithscope.words import several
 
 _BLOCK = 2**22  # distances at a time
 _FARTHEST = np.finfo(np.float64).max

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faithscope.errors import WrongType
-from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.base import Explanations
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects
@@ -15,6 +15,7 @@ from faithscope.inputs.documents import fold
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import to_labels
 from faithscope.visible import visible
+from faithscope.words import several
 
 if TYPE_CHECKING:
     from faithscope.explanations.rules import Rules

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import members, several
+from faithscope.explanations.base import members
 from faithscope.explanations.conditions.condition import conjoin, to_condition
 from faithscope.explanations.rule_text import ANY_OF, BOUNDS, NEVER, SPELLINGS, Triple, to_value
 from faithscope.explanations.rules import Rules
@@ -21,7 +21,7 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_word, is_real
 from faithscope.inputs.columns import Rows, distinct_names
 from faithscope.inputs.dates import Moment
-from faithscope.inputs.hints import hint
+from faithscope.words import hint, several
 
 
 class Unreadable(BadInput):

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import shorten
 from faithscope.explanations.conditions.condition import (
     NOTHING,
     Condition,
@@ -26,8 +25,8 @@ from faithscope.inputs.array_types import Array, Bools, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import is_whole
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
-from faithscope.inputs.hints import hint
 from faithscope.visible import visible
+from faithscope.words import hint, shorten
 
 _MOST_FEATURES = 1_000_000  # that are named x0, x1, … if only positions are given
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput, FaithscopeError, UnknownName, WrongType
 from faithscope.inputs.arrays import INTEGERS
-from faithscope.inputs.hints import hint
+from faithscope.words import hint
 
 
 @contextmanager

@@ -23,9 +23,9 @@ from faithscope.inputs.arrays import (
     to_vector,
 )
 from faithscope.inputs.dates import dated_column, to_ticks
-from faithscope.inputs.hints import hint
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
+from faithscope.words import hint
 
 _NUMBERS = (float, np.floating, int, np.integer, np.bool_, Decimal)
 _SINGLE = (str, dict, set, frozenset, type)  # which have a length and are no rows

@@ -8,7 +8,6 @@ from faithscope.agreements import Agreement, Tolerance, to_agreement
 from faithscope.discretizers import Discretizer, Original, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
-from faithscope.explanations.base import several
 from faithscope.inputs.arrays import to_items
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, Method, noted, to_interval
@@ -21,6 +20,7 @@ from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.card import in_lines
+from faithscope.words import several
 
 Discretize = Callable[[Explanations], Any]
 Wanted = Discretize | str | None

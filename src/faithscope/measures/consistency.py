@@ -12,7 +12,6 @@ from faithscope.counting.kept import Kept, goes_with_predictions, keep, kept_not
 from faithscope.counting.leave_out import LeftOut, Sums, parts_left_out
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput
-from faithscope.explanations.base import several
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.populations import Populations, by_groups, measure_groups
 from faithscope.measures.covered import spread_consistency
@@ -34,6 +33,7 @@ from faithscope.notes import MAY_MISS, Note
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
+from faithscope.words import several
 
 
 @by_groups

@@ -14,7 +14,6 @@ from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts, spread_of_plain_rows
 from faithscope.counting.profile import Profile, with_lone
 from faithscope.errors import NotProven
-from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.measures.estimate import NECESSITY, Estimate, noted, refuse_spread, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, UnseenRows, margins
@@ -23,6 +22,7 @@ from faithscope.notes import Notes
 from faithscope.relations import Beside, Relation, to_relation
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
+from faithscope.words import several
 
 _HEAVY = 10.0  # kurtosis beyond which a few predictions may decide the variance; 3 for a normal distribution
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from faithscope.counting.layout import sums
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import several
 from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankings
 from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Bools, Floats, Ints
@@ -21,7 +20,6 @@ from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.grouping import group
-from faithscope.inputs.hints import hint
 from faithscope.inputs.models import Model, noting, of_both_classes, owner_of, rows_of_its_own, to_outputs
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
@@ -38,6 +36,7 @@ from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
+from faithscope.words import hint, several
 
 if TYPE_CHECKING:
     import pandas as pd

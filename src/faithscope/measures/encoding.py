@@ -14,7 +14,6 @@ from scipy.special import kolmogorov
 from faithscope.agreements import Agreement, Same
 from faithscope.counting.counted import Encoded, LabelCells
 from faithscope.counting.coverage import encoded
-from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -30,6 +29,7 @@ from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
+from faithscope.words import several
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,6 @@ from faithscope.counting.leave_out import Sums
 from faithscope.counting.moments import SpreadCounts
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, NotProven
-from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.measures.intervals.margins import Bracket, Margins, check_confidence
 from faithscope.measures.intervals.tight import equality_margins
@@ -37,6 +36,7 @@ from faithscope.rounding import in_brackets, percent, told_share
 from faithscope.runtime.warning import warn
 from faithscope.sinks.card import Table, for_json, in_lines
 from faithscope.visible import visible
+from faithscope.words import several
 
 _OF_SUMS = 1e-9  # times n: sums of shares are not exact
 _EXCEEDING = 25  # shuffles that may agree as much as the sample: of 1,000, at a confidence of .95

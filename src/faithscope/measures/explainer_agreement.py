@@ -24,7 +24,7 @@ from faithscope.discretizers import (
 )
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, Incompatible, UnknownName, WrongType
-from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.rules import Rules
@@ -43,6 +43,7 @@ from faithscope.sample import Sample
 from faithscope.sinks.card import Table, for_json, framed
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
+from faithscope.words import several
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,6 @@ from typing import Any
 from faithscope.discretizers import Discretize, to_discretizer
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import several
 from faithscope.explanations.keys import Plain, Records
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.arrays import to_items
@@ -27,6 +26,7 @@ from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table
 from faithscope.visible import visible
+from faithscope.words import several
 
 _SHOWN = 10  # words on a card
 NO_REASONS = "Leakage asks whether reasons in words name a label; these explanations are {}: pass fs.Reasons(texts)."

@@ -9,7 +9,6 @@ import numpy as np
 
 from faithscope.counting.counted import Coverage
 from faithscope.counting.drawn import Counted
-from faithscope.explanations.base import several
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Ints, Names
@@ -22,6 +21,7 @@ from faithscope.notes import NO_MERIT, RESTATE, TOO_HIGH, Note, Notes
 from faithscope.relations import Same
 from faithscope.sample import Sample
 from faithscope.visible import visible
+from faithscope.words import several
 
 _FEW = 20  # so few labels, or different fractions, need no note
 _ROWS_PER_LABEL = 20

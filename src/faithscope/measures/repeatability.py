@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from faithscope.discretizers import Discretize, Original, discretize
 from faithscope.errors import FaithscopeError
-from faithscope.explanations.base import Explanations, join_all, several
+from faithscope.explanations.base import Explanations, join_all
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
@@ -35,6 +35,7 @@ from faithscope.rounding import told_share
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
+from faithscope.words import several
 
 if TYPE_CHECKING:
     import pandas as pd

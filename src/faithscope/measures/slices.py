@@ -20,7 +20,6 @@ from scipy.special import ndtri
 from faithscope.agreements import Spread
 from faithscope.counting.clusters import Kinds
 from faithscope.errors import BadInput, FaithscopeError, NotProven
-from faithscope.explanations.base import readable, several
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.columns import Column, Rows
@@ -35,6 +34,7 @@ from faithscope.sample import Sample
 from faithscope.sinks.card import Table, for_json, framed, in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
+from faithscope.words import readable, several
 
 if TYPE_CHECKING:
     import pandas as pd

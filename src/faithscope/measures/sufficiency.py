@@ -13,7 +13,6 @@ from faithscope.counting.coverage import ask_groups, count_necessity, cover, rea
 from faithscope.counting.drawn import DrawnCounts, count_draws
 from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, NotProven
-from faithscope.explanations.base import several
 from faithscope.explanations.highlights import Highlights
 from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Array, Ints
@@ -45,6 +44,7 @@ from faithscope.populations import OwnDraws, Population, RealRows, to_population
 from faithscope.relations import Alike, Applies, check_rows
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
+from faithscope.words import several
 
 Ask = Callable[[Any], Array]
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from faithscope.agreements import Agreement, Close, OwnAgreement, Same, Spread, Tolerance
-from faithscope.explanations.base import several
 from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.margins import Margins, Share
 from faithscope.notes import MAY_MISS, Notes, of_kind
@@ -14,6 +13,7 @@ from faithscope.rounding import down, percent_down, percent_up, up
 from faithscope.sinks.card import Cell, Table, several_in_lines
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
+from faithscope.words import several
 
 if TYPE_CHECKING:
     import pandas as pd

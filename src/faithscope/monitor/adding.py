@@ -12,7 +12,7 @@ import numpy as np
 
 from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput, Incompatible
-from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.labels import refuse_numbers
 from faithscope.inputs.seeds import mixed
@@ -29,6 +29,7 @@ from faithscope.monitor.store import WHOLE, Store, fetched, insert, registered, 
 from faithscope.sample import number_labels
 from faithscope.sinks.card import for_json
 from faithscope.visible import visible
+from faithscope.words import several
 
 MOST_PAIRED = 10_000_000  # rows of a batch that take part in pairs
 _MOST_GROUPS = 1000

@@ -9,9 +9,7 @@ import numpy as np
 
 from faithscope.counting.profile import Profile
 from faithscope.errors import UnknownName
-from faithscope.explanations.base import told_apart
 from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.hints import hint
 from faithscope.measures.estimate import Estimate, estimate
 from faithscope.monitor.adding import origin
 from faithscope.monitor.beside import Beside, SharesBeside
@@ -20,6 +18,7 @@ from faithscope.monitor.moments import to_date
 from faithscope.monitor.sequential import Alarm, Draws, below_level, between, changes
 from faithscope.monitor.store import WHOLE, fetched, settings_of
 from faithscope.sinks.card import for_json
+from faithscope.words import hint, told_apart
 
 _PAIRS = """
 SELECT batch, day, grp::BIGINT AS grp, rows, openers, matched, agreeing FROM pairs ORDER BY batch, day, grp

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from faithscope.charts.watch_specs import over_time
-from faithscope.explanations.base import several
 from faithscope.measures.telling import number
 from faithscope.monitor.look import Look
 from faithscope.monitor.moments import to_date
@@ -18,6 +17,7 @@ from faithscope.report.offline_page import page_of
 from faithscope.rounding import down, up
 from faithscope.sinks.card import Card, Cell, Sentence, Table, for_json
 from faithscope.visible import visible
+from faithscope.words import several
 
 RECENT = 14  # days that are listed
 _MARKS = (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import Explanations, readable
+from faithscope.explanations.base import Explanations
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.importances import Importances
 from faithscope.explanations.keys import Plain, Records
@@ -21,6 +21,7 @@ from faithscope.inputs.tensors import to_host
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
 from faithscope.runtime.of_logs import AnswersVerbs
+from faithscope.words import readable
 
 _VALUES = ("builtins", "datetime", "decimal", "fractions", "numpy", "pandas")  # whose objects are single values
 _BIAS = "the constant last column, the bias of a boosted model, was left out"

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import Explanations, shorten
+from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import is_real
 from faithscope.readers.wanted import Wanted
+from faithscope.words import shorten
 
 
 def recognizes(item: Any) -> bool:

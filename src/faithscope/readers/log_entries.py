@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import shorten
 from faithscope.explanations.rule_json import Unreadable, json_value, once
 from faithscope.inputs.missing import is_missing
+from faithscope.words import shorten
 
 _TRIED = 1000  # rows of which one must hold a judgement; the first may be of cases that failed
 

@@ -9,10 +9,10 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.checks import is_real
-from faithscope.inputs.hints import hint
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
+from faithscope.words import hint
 
 _ABSENT = "features that a row does not name count 0 there"
 

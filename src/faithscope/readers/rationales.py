@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 
 from faithscope.errors import BadInput, UnknownName, WrongType
-from faithscope.explanations.base import several
 from faithscope.explanations.reasons import Reasons
 from faithscope.explanations.rule_json import once
 from faithscope.inputs.alignment import index_of
@@ -19,9 +18,9 @@ from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, refuse_query, to_objects, to_vector
 from faithscope.inputs.checks import check_word, one_sentence
 from faithscope.inputs.documents import fold
-from faithscope.inputs.hints import hint
 from faithscope.readers.log_entries import Entry, entries, field, input_text, opened, written
 from faithscope.visible import visible
+from faithscope.words import hint, several
 
 _NULLS = ("error", "drop", "key")
 _PARTS = ("answer", "explanation", "input", "id")  # of a rationale, each in a field that a caller may name

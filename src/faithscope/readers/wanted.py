@@ -13,7 +13,7 @@ from faithscope.inputs.array_types import Array, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import default_names
-from faithscope.inputs.hints import hint
+from faithscope.words import hint
 
 ClassIndex = int | Literal["predicted"] | None
 _PREDICTED = "fs.read(explanations, class_index='predicted')"

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.explanations.base import readable
 from faithscope.visible import visible
+from faithscope.words import readable
 
 _LONGEST = 400
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from faithscope.explanations.base import readable
 from faithscope.visible import visible
+from faithscope.words import readable
 
 if TYPE_CHECKING:
     import pandas as pd

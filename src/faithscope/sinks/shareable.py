@@ -11,10 +11,10 @@ from importlib.metadata import version
 from typing import Any, ClassVar
 
 from faithscope.errors import BadInput, MissingExtra
-from faithscope.explanations.base import readable
 from faithscope.runtime.files import write_page
 from faithscope.sinks.card import Card, Sentence, Table, for_json, in_lines
 from faithscope.visible import visible
+from faithscope.words import readable
 
 _PREFIX = "faithscope"
 # What is a metric, and what is a parameter.

@@ -5,7 +5,6 @@ from typing import Any, Unpack
 
 from faithscope.discretizers import Discretizer
 from faithscope.errors import BadInput
-from faithscope.explanations.base import several
 from faithscope.inputs.checks import check_whole, is_real
 from faithscope.measures.estimate import Estimate, Method
 from faithscope.runtime.memory import in_memory
@@ -19,6 +18,7 @@ from faithscope.tables.result import Audit
 from faithscope.tables.scopes import scoped_by, scoped_measures
 from faithscope.tables.sources.source import LogSource, Names
 from faithscope.tables.windows import Every, over_time
+from faithscope.words import several
 
 __all__ = ["Audit", "audit"]
 

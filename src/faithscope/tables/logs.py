@@ -12,7 +12,6 @@ from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.inputs.arrays import query_kind
 from faithscope.inputs.checks import check_word
-from faithscope.inputs.hints import hint
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
 from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_nested, scan
@@ -22,6 +21,7 @@ from faithscope.tables.log.rows import KINDS, AuditOptions
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.scopes import LogRows, in_groups, read_rows
 from faithscope.tables.sources.source import LogSource, Names, open_source
+from faithscope.words import hint
 
 _SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}
 # With which consistency is counted where the rows are; all else is measured in memory.

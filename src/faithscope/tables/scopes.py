@@ -12,7 +12,7 @@ from faithscope.agreements import Agreement, Spread
 from faithscope.discretizers import Original
 from faithscope.discretizers.base import steps
 from faithscope.errors import FaithscopeError, NotScoped
-from faithscope.explanations.base import Explanations, several
+from faithscope.explanations.base import Explanations
 from faithscope.explanations.forms import are_codes, names_all
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_objects
@@ -37,6 +37,7 @@ from faithscope.tables.log.layout import open_log
 from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows, NumberColumns, PairColumns, RuleColumn, SetColumn
 from faithscope.tables.log.writing import DOCUMENT
 from faithscope.tables.measured_log import MeasuredLog
+from faithscope.words import several
 
 _MOST_NAMED = 100_000  # rows of importances
 _PER_CELL = 100  # bytes of a value of a row, with what is computed of it

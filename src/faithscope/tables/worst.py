@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from faithscope.counting.counts import Counts
-from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.counterexamples import counterexamples, stranger_pairs
@@ -19,6 +18,7 @@ from faithscope.tables.engine.engines import Expression, Table
 from faithscope.tables.log.rows import CLUSTER, KeyedRows
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.scopes import read_rows
+from faithscope.words import readable
 
 _EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
 _COLUMNS = 6  # of a row that has no id

@@ -19,7 +19,7 @@ import numpy as np
 from faithscope.discretizers.base import Discretizer
 from faithscope.discretizers.reasons import OTHER, keys_of, text_digest, to_reasons
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import Explanations, shorten
+from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
 from faithscope.explanations.rule_json import once
 from faithscope.inputs.array_types import Bools, Ints, Names
@@ -28,6 +28,7 @@ from faithscope.inputs.checks import check_flag, one_sentence
 from faithscope.inputs.documents import compatible
 from faithscope.inputs.grouping import group
 from faithscope.runtime.files import to_path
+from faithscope.words import shorten
 
 _SECONDS = 10.0  # that one pattern may take for a batch of texts, of which it should take less than one
 _BATCH = 2**20  # characters

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_function, is_real
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.missing import is_missing
+from faithscope.words import readable
 
 _ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
 _DIAGONAL = 16  # rows at a time whose square of distances is computed for its diagonal

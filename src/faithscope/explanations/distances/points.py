@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.base import readable
 from faithscope.explanations.distances.metrics import Gower, numbers_of, paired, pairwise, to_metric_name
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints, Names
 from faithscope.inputs.arrays import declared_categories, to_vector
@@ -16,6 +15,7 @@ from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.dates import Moment, nanoseconds
 from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix
 from faithscope.inputs.rows import flat_rows
+from faithscope.words import readable
 
 _BLOCK = 2**22  # distances at a time
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from faithscope.agreements import Spread
 from faithscope.counting.leave_out import LeftOut
-from faithscope.explanations.base import readable
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.relations import Beside
 from faithscope.rounding import down, up
 from faithscope.sinks.card import Cell, Table, for_json
 from faithscope.visible import visible
+from faithscope.words import readable
 
 _MOST_PAIRS = 15  # above that, only those that differ are shown
 MANY = 10  # with more pairs, a report shows intervals that hold for all of them together

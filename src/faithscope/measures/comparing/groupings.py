@@ -5,9 +5,9 @@ from typing import Any
 
 from faithscope.errors import BadInput
 from faithscope.inputs.arrays import frame_column, frame_names, is_frame, to_objects
-from faithscope.inputs.hints import hint
 from faithscope.inputs.rows import rows_of
 from faithscope.sample import number_groups
+from faithscope.words import hint
 
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for groups
 

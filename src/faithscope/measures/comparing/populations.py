@@ -12,10 +12,8 @@ import numpy as np
 from faithscope.agreements import Same, Spread
 from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, UnknownName
-from faithscope.explanations.base import told_apart
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.inputs.frames import frame
-from faithscope.inputs.hints import hint
 from faithscope.measures.comparing.beside import Sides
 from faithscope.measures.comparing.differences import (
     MANY,
@@ -35,6 +33,7 @@ from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table, for_json
+from faithscope.words import hint, told_apart
 
 if TYPE_CHECKING:
     import pandas as pd

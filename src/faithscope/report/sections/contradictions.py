@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.explanations.base import readable
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.columns import Column, Rows
@@ -16,6 +15,7 @@ from faithscope.report.document import Block, Group, Key, missing
 from faithscope.report.explainer import Explainer, Question
 from faithscope.report.maps import picture_of
 from faithscope.report.wording import plain, two_values, wording
+from faithscope.words import readable
 
 _DOCUMENT = 800  # characters of a document that are shown
 _NAME = 80  # characters of a row's label that are shown

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.base import several
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.notes import Note
 from faithscope.tables.engine.engines import Expression, Table, clear_errors, rows_in_batches
+from faithscope.words import several
 
 
 def fetch(expression: Expression) -> Any:

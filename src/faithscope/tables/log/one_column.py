@@ -16,13 +16,13 @@ import numpy as np
 
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput
-from faithscope.explanations.base import several
 from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.runtime.memory import need
 from faithscope.tables.engine.answers import fetch, fetch_line, nan_as_null, numbers_of
 from faithscope.tables.engine.engines import Expression, call, clear_errors
 from faithscope.tables.log.rows import AuditOptions, CodeColumns
 from faithscope.tables.sources.source import LogSource
+from faithscope.words import several
 
 _AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")
 _IN_COLUMNS = "write one column per feature, or audit a part of the log"

@@ -19,7 +19,6 @@ from typing import Any
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import METADATA, Settings, read_settings
 from faithscope.inputs.arrays import Query, is_frame, query_kind, to_items
-from faithscope.inputs.hints import hint
 from faithscope.runtime.files import expanded
 from faithscope.tables.engine.answers import batches, clearly, fetch_line
 from faithscope.tables.engine.engines import (
@@ -36,6 +35,7 @@ from faithscope.tables.engine.engines import (
 )
 from faithscope.tables.sources.connections import beside, connect_to, is_embedded, kept, shared
 from faithscope.tables.sources.files import MOST_DIGITS, read_csv, read_json, widened
+from faithscope.words import hint
 
 Names = str | Sequence[str]
 
