@@ -111,12 +111,9 @@ class LogSource:
         import ibis
         from ibis.util import gen_name
 
-        @ibis.udf.scalar.builtin
-        def md5(text: str) -> str:
-            """Of the bytes of a text."""
-
         if self.embedded:
             return self
+        md5: Any = ibis.udf.scalar.builtin(_md5, name="md5")
         numbers, travels, arrives, quotes, apart = dict(self.numbers), {}, [], [], {}
         counts = columns is not None and self.table.get_backend().name in _COUNTING
         for j, name in enumerate(self.columns if columns is None else columns):
@@ -417,3 +414,8 @@ def _as_text(moment: Expression) -> tuple[Expression, str]:
     if moment.get_backend().name != "pyspark":
         return moment.cast("string"), "TRY_CAST({} AS TIMESTAMPTZ)"
     return call("unix_micros", moment, "int64"), "TRY_CAST(make_timestamp({})::VARCHAR || '+00' AS TIMESTAMPTZ)"
+
+
+def _md5(text: str) -> str:
+    """Of the bytes of a text, as engines know it."""
+    raise NotImplementedError
