@@ -10,7 +10,10 @@ that name a label; and the bound that `certify` gives for the texts.
 
 import sys
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))  # where planted systems are that tests use too
 
 import faithscope as fs
 from ratios import describe_machine, options, tell

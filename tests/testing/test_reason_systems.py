@@ -1,8 +1,6 @@
 """Planted systems that give reasons in words: their truths are those of enumeration, and their rows what they say."""
 
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,8 +8,6 @@ from hypothesis import strategies as st
 
 from faithscope.explanations.reasons import Reasons
 from faithscope.inputs.documents import fold
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))  # at the end, so that it hides no package
 from reason_systems import CLAUSES, WORDINGS, ReasonSystem
 
 SAYS = ("policy", "decision", "answer", "hint", "chance")
