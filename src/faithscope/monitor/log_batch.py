@@ -47,7 +47,7 @@ def remembered(
         "when": log.time if when is None else when,
         "by": known.get("by"),
     }
-    return log, how, said and {**said, **({} if log.where is None else {"where": log.where})}
+    return log, how, said and said | ({} if log.where is None else {"where": log.where})
 
 
 def _plain(value: Any) -> Any:
