@@ -57,12 +57,14 @@ def test_a_planted_fault_is_found_and_named(name):
     assert slices.table()["slice"].tolist() == [found.name]
     json.dumps(slices.to_dict(), allow_nan=False)
     assert found.name in slices.to_markdown()
+    assert found.name in str(slices.plot().to_dict())
 
 
 def test_where_there_is_no_fault_nothing_stands_out():
     found = [decisions(seed)[0].slices() for seed in range(12)]
     assert sum(bool(each.found) for each in found) <= 1
     quiet = next(each for each in found if not each.found)
+    refused(BadInput, "nothing to draw. Nothing stands out in 3 columns", quiet.plot)
     assert "Nothing stands out in 3 columns; a tenth of the rows would have been found" in " ".join(str(quiet).split())
     assert 0 < quiet.detectable < 0.5
 

@@ -317,6 +317,14 @@ class Slices(Shareable):
         lines, names = [each.to_dict() for each in self.found], (*_TOLD, "difference", "low", "high")
         return frame({name: [line[name] for line in lines] for name in names}).rename(columns={"name": "slice"})
 
+    def plot(self) -> Any:
+        """The consistency of every slice that was found, with its interval and chance, as an Altair chart."""
+        from faithscope.charts import estimates
+
+        if not self.found:
+            raise BadInput(f"There is nothing to draw. {self.sentence}")
+        return estimates([(each.name, each.estimate) for each in self.found])
+
     def _tables(self, title: str = "") -> list[Table]:
         """What was found, as a table; one without lines says that nothing was."""
         told, columns = self.table(), ("slice", "failing", "rows", "agreement", "rest", "difference", "low", "high")
