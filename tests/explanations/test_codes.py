@@ -102,7 +102,7 @@ def test_columns_of_logs_that_hold_no_codes_are_refused():
     halves = numbers.assign(code_0=[1.5, *numbers.code_0[1:]])
     refused(WrongType, r"whole number; the log has 1\.5", audited, halves)
     dated = numbers.assign(decided=pd.Timestamp("2026-01-01"))
-    refused(WrongType, "column 'decided' holds timestamp", audited, dated, ["code_0", "decided"])
+    refused(WrongType, "whole number; the log has 2026-01-01", audited, dated, ["code_0", "decided"])
     told = "If these columns hold codes.* pass kind='codes'"
     for log in (texts, texts.assign(code_3=None)):
         refused(BadInput, told, audited, log, kind=None)

@@ -108,6 +108,10 @@ REFUSED = {
         (lambda: fs.encoding(fs.Importances(PHI), LABELS, PHI), "encoding are undefined.*pass relation="),
         (lambda: fs.encoding(LABELS, LABELS, PHI), "plain keys"),
         (lambda: fs.encoding(fs.Prototypes(np.zeros(40, int)), LABELS, PHI), r"Prototypes\(indices, points\)"),
+        (
+            lambda: fs.audit(pd.DataFrame({"why": [1, 1], "y": [0, 1]}), prediction="y", explanation="why").encoding(),
+            "log rules or words",
+        ),
         (lambda: fs.evaluate(LABELS, LABELS, PHI).scopes(), "do not say where they apply"),
     ],
     NotProven: [

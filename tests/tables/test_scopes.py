@@ -68,3 +68,16 @@ def test_groups_of_rules_are_those_of_memory_in_any_order_and_by_the_same_names(
         expected = fs.sufficiency(fs.Rules.parse(list(rows.rule)), rows.y, rows[["k"]], by=rows.g)
         for name, estimate in found.estimates.items():
             assert estimate.interval == pytest.approx(expected.estimates[name].interval, abs=1e-12)
+
+
+def test_the_page_of_an_audit_of_rules_has_what_they_say_beyond_their_scopes(tmp_path):
+    rng = default_rng(0)
+    log = pd.DataFrame({"k": rng.integers(0, 4, 300), "y": rng.integers(0, 2, 300)})
+    log["rule"] = np.where(log["y"] == 1, "k >= 0", "k <= 3")
+    audited = audit(log, prediction="y", explanation="rule")
+    declared = fs.Log(log, prediction="y", explanation="rule")
+    assert (
+        audited.encoding().value == fs.encoding(declared).value == 1.0
+    )  # the spelling tells the label, the scope does not
+    audited.to_html(tmp_path / "page.html")
+    assert "does the choice of the explanation say more" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from typing import Any
 
 from faithscope.discretizers import Discretize
 from faithscope.discretizers.choice import to_discretizer
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.evaluation.asker import Asker, called, is_ready
 from faithscope.evaluation.cache import to_cache
 from faithscope.explanations import Explanations
@@ -96,8 +96,11 @@ def repeatability(
             with watch.phase(f"making run {seed + 1} of {many}", 1):
                 try:
                     run = explain(seed)
+                except (FaithscopeError, TypeError, AttributeError, IndexError) as error:
+                    told = f"explain({seed}), which is called with a seed, failed ({type(error).__name__}: {error})"
+                    raise WrongType(f"{told}: {_MAKER}.") from error
                 except Exception as error:
-                    error.add_note(f"Raised by explain({seed}), which is called with a seed: {_MAKER}.")
+                    error.add_note(f"Raised by explain({seed}), which is called with a seed.")
                     raise
             yield f"seed {seed}", run
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -134,12 +135,14 @@ class Rules(Conjunctions):
         '0 < "salt and pepper" <= 37'
         """
         names = None if features is None else distinct_names(features)
-        read, conditions, empty = cache(RuleReader(names)), list[list[Triple]](), 0
+        reader, conditions, empty = RuleReader(names), list[list[Triple]](), 0
+        read = cache(reader)
         for row, item in enumerate(to_items(texts, "Rules, one text per row,")):
             given = item if isinstance(item, list | tuple) else [item]
             pieces = [piece for piece in given if not isinstance(piece, str) or piece.strip()]
             try:
-                conditions.append([triple for piece in pieces for triple in read(piece)])
+                triples = [(read if isinstance(piece, str) else reader)(piece) for piece in pieces]
+                conditions.append([*chain(*triples)])
             except BadInput as problem:
                 raise type(problem)(f"Rules, row {row}: {problem}") from None
             empty += not pieces

@@ -18,7 +18,7 @@ from faithscope.report.reported import OfOneExplainer
 from faithscope.sinks.card import in_lines
 from faithscope.tables.measured_log import MeasuredLog
 from faithscope.tables.reference import Reference
-from faithscope.tables.scopes import read_rows, scoped_by
+from faithscope.tables.scopes import encoding, read_rows, scoped_by
 from faithscope.tables.sources.source import Names
 from faithscope.tables.windows import Windows
 from faithscope.tables.worst import Examples, apart, worst_counts
@@ -27,6 +27,7 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
+    from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
     from faithscope.report.result import Breakdown
 
@@ -174,6 +175,14 @@ class Audit(OfOneExplainer):
             raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
         sample = rows._replace(X=None).sample(measured.agreement)
         return find_slices(sample, rows.columns, most=most, confidence=self.consistency.confidence, seed=seed)
+
+    def encoding(self) -> "Encoding":
+        """Whether the choice of an explanation says more than the explanation: `fs.encoding` of the rows of the log.
+
+        Explanations must be rules or words, and the log must hold the inputs that they speak of.
+        """
+        with self._measured.asked():
+            return encoding(self._measured)
 
     def leakage(self, words: Sequence[str] | None = None) -> "Leakage":
         """How many reasons in words name a label, and their consistency with these words masked: `fs.leakage`.

@@ -18,10 +18,11 @@ from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_objects
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.estimate import FOR_EQUALITY, NECESSITY, Estimate, noted
+from faithscope.measures.encoding import Encoding, measure_encoding
+from faithscope.measures.estimate import FOR_EQUALITY, NECESSITY, Estimate, noted, refuse_spread
 from faithscope.measures.notes import rules_by_feature
 from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_asked, measure_scoped
-from faithscope.notes import Note
+from faithscope.notes import Note, doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample, number_labels
@@ -86,6 +87,24 @@ def scoped_by(measured: MeasuredLog, columns: Sequence[str], measures: Sequence[
     how = Scoping(None, options.confidence, options.interval, unseen=options.unseen)
     asked = {name: replace(how, measure=name) for name in measures}
     return {name: in_groups(groups, partial(measure_asked, sample, how=asked[name])) for name in measures}
+
+
+def encoding(measured: MeasuredLog) -> Encoding:
+    """The encoding of the rows of a log."""
+    refuse_spread(measured.agreement, "encoding")
+    try:
+        sample, _ = _of_scopes(measured)
+    except NotScoped as problem:
+        raise NotScoped(f"Encoding cannot be measured, since {problem}: keep the inputs in the log.") from None
+    if sample is None:
+        raise NotScoped(
+            "The explanations of this log do not say where they apply, so encoding is undefined: log rules or words, "
+            "and audit them without a discretizer."
+        )
+    told = measured.consistency.notes
+    return measure_encoding(
+        sample.noting((*doubts(told), *of_kind(told, "dropped"))), None, measured.log.options.confidence
+    )
 
 
 def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | None, dict[str, Array]]:
