@@ -53,7 +53,7 @@ class Part:
 
 def chosen(names: Iterable[str]) -> list[str]:
     """Names of parts, each once and in the paper's order; all parts if no name is given."""
-    asked = [ALSO.get(name.strip().lower(), name.strip().lower()) for name in names]
+    asked = [ALSO.get(name, name) for name in (name.strip().lower() for name in names)]
     for name in asked:
         if name not in PARTS:
             raise BadInput(f"The paper has no {name!r}. {hint(name, [*PARTS, *ALSO])}")
@@ -114,7 +114,7 @@ def _part(name: str, settings: Settings) -> Part:
     (module, title, _), last = PARTS[name], time.monotonic()
 
     def say(line: str) -> None:
-        print(f"{name}: {line}", file=sys.stderr, flush=True)
+        print(f"{name}: {line}", file=sys.stderr)
 
     def progress(phase: str, done: int, total: int) -> None:
         nonlocal last

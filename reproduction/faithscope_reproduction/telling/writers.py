@@ -1,6 +1,6 @@
 """A document as Markdown, with its charts as pictures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from faithscope.charts.theme import LIGHT, theme
@@ -42,15 +42,10 @@ def draw(document: Document, folder: Path) -> None:
 
     config = theme(LIGHT)
     config |= {"legend": config["legend"] | {"columnPadding": 24}, "padding": 12}
-    for chart in _charts([block for section in document.sections for block in getattr(section, "blocks", ())]):
-        picture = vl_convert.vegalite_to_svg(chart.spec | {"width": 420, "config": config})
-        write_atomically(folder / f"{chart.anchor}.svg", picture.encode())
-
-
-def _charts(blocks: Sequence[Block]) -> Iterator[Chart]:
-    """The charts among blocks, and within groups of them."""
-    for block in blocks:
+    blocks = [block for section in document.sections for block in getattr(section, "blocks", ())]
+    for block in blocks:  # to which those of groups are added
         if isinstance(block, Group):
-            yield from _charts(block.blocks)
+            blocks += block.blocks
         elif isinstance(block, Chart):
-            yield block
+            picture = vl_convert.vegalite_to_svg(block.spec | {"width": 420, "config": config})
+            write_atomically(folder / f"{block.anchor}.svg", picture.encode())

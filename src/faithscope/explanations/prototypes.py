@@ -111,7 +111,7 @@ def _distinct_sets(indices: Any) -> tuple[tuple[Conjunction, ...], Ints]:
     if matrix.dtype == bool and matrix.size:
         raise BadInput("Prototypes came as a mask: pass their positions, e.g. np.flatnonzero(mask) for each row.")
     rows = [[item] if (held := members(item)) is None else held for item in matrix.tolist()]
-    named = to_objects(list(chain.from_iterable(rows)))
-    positions = to_positions(named, "Prototypes must be their positions in the set that they come from").tolist()
+    wanted = "Prototypes must be their positions in the set that they come from"
+    positions = to_positions(to_objects(list(chain(*rows))), wanted).tolist()
     ends = accumulate(map(len, rows), initial=0)
     return number_conjunctions([tuple(sorted(set(positions[start:stop]))) for start, stop in pairwise(ends)])

@@ -135,14 +135,13 @@ class Rules(Conjunctions):
         '0 < "salt and pepper" <= 37'
         """
         names = None if features is None else distinct_names(features)
-        reader, conditions, empty = RuleReader(names), list[list[Triple]](), 0
-        read = cache(reader)
+        read, conditions, empty = cache(RuleReader(names)), list[list[Triple]](), 0
         for row, item in enumerate(to_items(texts, "Rules, one text per row,")):
             given = item if isinstance(item, list | tuple) else [item]
             pieces = [piece for piece in given if not isinstance(piece, str) or piece.strip()]
             try:
-                triples = [(read if isinstance(piece, str) else reader)(piece) for piece in pieces]
-                conditions.append([*chain(*triples)])
+                parts = ((read if isinstance(piece, str) else read.__wrapped__)(piece) for piece in pieces)
+                conditions.append([*chain.from_iterable(parts)])
             except BadInput as problem:
                 raise type(problem)(f"Rules, row {row}: {problem}") from None
             empty += not pieces
@@ -166,7 +165,7 @@ class Rules(Conjunctions):
 
     def _aligned(self, other: Any) -> tuple[Self, Any]:
         first, second = self._over_one_list(other)
-        return super(Rules, first)._aligned(second)
+        return Conjunctions._aligned(first, second)
 
     def _over_one_list(self, other: Any) -> tuple[Self, Any]:
         """Both over the same features if a list of features is only that of names in order of appearance.
