@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import pytest
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 
 def pairs_of(answers):
     """A judge's answers about rows by explanations, NaN if not asked, as `fs.Judged` takes them: pair by pair."""
+    pd = pytest.importorskip("pandas", reason="answers of a judge are a data frame")
     row, explanation = np.indices(answers.shape).reshape(2, -1)
     return pd.DataFrame({"row": row, "explanation": explanation, "applies": answers.ravel()})
 
