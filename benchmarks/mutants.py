@@ -116,7 +116,7 @@ def running(copy, path, node):
     with closing(sqlite3.connect(copy / ".coverage")) as held:  # lines as bits, by file and by test
         ran = held.execute(RAN, [str(path)]).fetchall()
     tests = {
-        told.partition("|")[0]
+        told.rpartition("|")[0]  # whose parameters may hold bars
         for told, bits in ran
         if any(line // 8 < len(bits) and bits[line // 8] >> line % 8 & 1 for line in lines)
     }
@@ -147,7 +147,10 @@ def tried(copy, tests, seconds):
         with suppress(ProcessLookupError):  # also what the tests began
             os.killpg(child, signal.SIGKILL)
         told.seek(0)
-        found = re.search(r"^(?:FAILED|ERROR) (\S+)", told.read(), re.MULTILINE)
+        text = told.read()
+    found = re.search(r"^(?:FAILED|ERROR) (\S+)", text, re.MULTILINE)
+    if not found and os.WIFEXITED(status) and os.WEXITSTATUS(status) > 1:  # none was run
+        sys.exit(f"The tests could not be run:\n{text}")
     return used.ru_utime + used.ru_stime, found[1] if found else f"status {status}" if status in CRASHED else None
 
 
