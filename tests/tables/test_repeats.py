@@ -68,3 +68,17 @@ def test_a_part_of_a_long_log_tells_the_same(monkeypatch, tmp_path):
 def test_missing_values_do_not_fail_an_audit():
     known = TWICE.age > 0
     assert told(TWICE.assign(pay=TWICE.pay.where(known), job=TWICE.job.where(known)))[0].startswith("50%")
+
+
+def test_verbs_that_are_measured_in_memory_tell_of_repeated_rows_too():
+    rng = default_rng(0)
+    once = pd.DataFrame({"k": rng.integers(0, 9, 400).astype(str), "y": rng.normal(size=400), "z": rng.random(400)})
+    for rows, told in ((once, 0), (pd.concat([once, once]), 1)):
+        numbers = fs.Log(rows, prediction="y", explanation="k")
+        labels = fs.Log(rows.assign(y=rows["y"] > 0), prediction="y", explanation="k")
+        for found in (
+            fs.consistency(numbers, agreement=fs.Close(0.5)),
+            fs.consistency(labels),
+            fs.certify(labels, discretizers=[None], interval=None),
+        ):
+            assert sum("50% of rows repeat an earlier row" in note for note in found.notes) == told

@@ -43,6 +43,9 @@ from faithscope.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
 
+# Others of a row, their agreement, and how many of them are in one cluster at most; None if rows are independent.
+Met = tuple[Array, Array, Array | None]
+
 
 def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]:
     """Local consistency of every row of the sample, leaving the row itself out, or its cluster.
@@ -55,8 +58,9 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     """
     codes, cells = counts.locate(sample.explanations, sample.labels)
     total, same = counts.per_explanation[codes], agreeing_by_cell(counts)[cells]
-    met: Any = total - 1, same - counts.agreement.itself, None
-    met = met if sample.clusters is None else Kinds.of(replace(sample, weights=None)).met
+    met: Met = total - 1, same - counts.agreement.itself, None
+    if sample.clusters is not None:
+        met = Kinds.of(replace(sample, weights=None)).met
     measured = local_columns("consistency", counts, met, confidence)
     columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}
     if not counts.agreement.of_numbers:
@@ -65,7 +69,7 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     return columns | {"mean": shown(sample.labels - apart.T)}
 
 
-def local_columns(measure: str, counts: Counts, met: Sequence[Any], confidence: float) -> dict[str, Any]:
+def local_columns(measure: str, counts: Counts, met: Met, confidence: float) -> dict[str, Any]:
     """A local measure of every row with an interval that holds; NaN and [0, 1] for a row without others.
 
     `met` are per row its others, their agreement, and how many of them are in one cluster at most; None of independent

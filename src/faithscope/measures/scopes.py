@@ -10,9 +10,10 @@ from faithscope.counting.coverage import cover
 from faithscope.counting.layout import divided, sums
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.measures.intervals.local import label_interval
-from faithscope.measures.local import Local, commonest_cells, listed, local_columns
+from faithscope.measures.local import Local, Met, commonest_cells, listed, local_columns
 from faithscope.measures.local import at_row as local_at_row
 from faithscope.measures.numbers import agreeing_by_cell, agreement_of_scopes
 from faithscope.relations import Blocks, Relation
@@ -35,7 +36,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     counts, own, asked = coverage.counts, coverage.own, coverage.asked
     cells = counts.locate_codes(coverage.codes, sample.labels)[1]
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
-    met = total - own, same - counts.agreement.itself * own, None
+    met: Met = total - own, same - counts.agreement.itself * own, None
     met = met if sample.clusters is None else _strangers(sample, relation)
     columns = local_columns("sufficiency", counts, met, confidence)
     columns |= {"covers_itself": own if asked is None else np.where(asked.own, own, np.array(None)), "covered": total}
@@ -43,9 +44,11 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
     return columns if asked is None else columns | {"asked": asked.per_explanation[coverage.codes]}
 
 
-def _strangers(sample: Sample, relation: Relation) -> Any:
+def _strangers(sample: Sample, relation: Relation) -> Met:
     """Of clustered rows, what `Kinds.met` is of the rows that their explanations cover; every row counts once."""
-    return cover(replace(sample, weights=None), relation).strangers
+    met = cover(replace(sample, weights=None), relation).strangers
+    assert met is not None
+    return met[0], met[1], met[2]
 
 
 def per_scope(
@@ -76,7 +79,7 @@ def per_scope(
         together[codes] = _strangers(sample, relation)[2]
     total, top = counts.per_explanation, commonest_cells(counts)
     right, label = counts.covered[top], counts.label[top]
-    every: Any = counts.n
+    every: Ints | int = counts.n
     rows = counts.per_label[label]
     if asked is not None:  # those that were asked stand for all
         every, rows = asked.per_explanation, asked.per_cell(labels, len(counts.labels))[np.arange(len(top)), label]
