@@ -11,7 +11,6 @@ from faithscope.cli.options import Json, ReportFile
 from faithscope.cli.outcome import say_where
 from faithscope.runtime.printing import print_json
 
-_MOST_WORKERS = 4  # each has data sets and models of its own in memory
 TableNames = Annotated[
     list[str] | None, typer.Argument(metavar="[TABLE ...]", help="table1, figure4, …; all by default.")
 ]
@@ -27,7 +26,8 @@ Markdown = Annotated[
     typer.Option("--markdown", help="Write everything to this Markdown file, pictures to the folder of its name."),
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Parts that run at once; by default one per core, at most 4.")
+    int | None,
+    typer.Option("--workers", min=1, help="Steps computed at once; by default one per core."),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of splits, models, samples and explainers.")]
 
@@ -45,7 +45,7 @@ def reproduce(
 ) -> None:
     """Reproduce the paper's tables and figures beside its printed numbers.
 
-    Prints every table and writes reproduction.html. Several hours of computing, shared among cores; resumable.
+    Prints every table and writes reproduction.html. Hours of computing, shared among all cores; resumable.
 
     Example: faithscope reproduce table1 figure1 --data ../data --quick
     """
@@ -61,7 +61,7 @@ def reproduce(
 
     where: dict[str, Any] = {} if cache is None else {"cache": to_path(cache)}
     settings = Settings(data, **where, quick=quick, seed=seed)
-    many = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
+    many = workers or os.cpu_count() or 1
     parts = running.run(tables or [], settings, many)
     # The command that gives these numbers, without the folders, which change none of them.
     words = ["--quick"] * quick + [f"--seed {seed}"] * bool(seed)

@@ -1,6 +1,7 @@
 """Results of a part of the paper: numbers beside the printed ones, figures as columns, claims with a verdict."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -166,6 +167,11 @@ class Outcome:
         return cls(**made, seconds=values["seconds"], notes=tuple(values["notes"]))
 
 
-def total(outcomes: Iterable[Outcome]) -> Outcome:
-    """All outcomes as one."""
-    return sum(outcomes, start=Outcome())
+Compute = Callable[..., Outcome]  # a step of a part, given settings last
+Begun = Future[Outcome]
+
+
+def total(outcomes: Iterable[Outcome | Begun]) -> Outcome:
+    """All outcomes as one; all steps are begun before the first is waited for."""
+    ended = (outcome.result() if isinstance(outcome, Future) else outcome for outcome in list(outcomes))
+    return sum(ended, start=Outcome())

@@ -4,19 +4,18 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import product
 from multiprocessing import active_children, get_context, parent_process
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
 from faithscope.words import hint
-from faithscope_reproduction.records import SETTINGS, Outcome, Setting
+from faithscope_reproduction.parts.sizes import accuracies
+from faithscope_reproduction.records import Outcome
 from faithscope_reproduction.settings import Settings
 
 # In the order of the paper: the module that has its function `run`, its title, and about how many minutes it takes.
@@ -36,10 +35,9 @@ PARTS = {
 }
 # What else the paper calls them: one part has the numbers of both.
 ALSO = {"table2": "table5", "figure6": "figure1", "figure8": "figure3"}
-# Trained before the parts that need them, which else would train them at the same time; the slowest first.
+# Models are trained by steps of Table 4, before the parts that need them, which else would train them all at once.
+_SLOWEST = ("covtype", "chess", "avila", "adult", "bank")
 _WITHOUT_MODELS = {"table1", "table3", "figure1", "figure5", "figure7"}
-_MODELS = tuple(product(("covtype", "chess", "avila", "bank"), SETTINGS))
-_BETWEEN = 10.0  # seconds between lines of progress
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def chosen(names: Iterable[str]) -> list[str]:
 
 
 def run(names: Iterable[str], settings: Settings, workers: int = 1) -> list[Part]:
-    """Run parts of the paper, one after the other or several at once; progress is told on standard error.
+    """Run parts of the paper; progress is told on standard error.
 
     Parameters
     ----------
@@ -69,27 +67,31 @@ def run(names: Iterable[str], settings: Settings, workers: int = 1) -> list[Part
         As in `PARTS` or `ALSO`; none for all parts.
     settings : Settings
     workers : int
-        Processes that run parts at the same time: most of the work is done by one core.
+        Processes that compute steps of parts at the same time: most of the work is done by one core.
     """
     asked = chosen(names)
-    if workers == 1 or len(asked) == 1:
+    if workers == 1:
         return [_part(name, settings) for name in asked]
     others = set(active_children())
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))  # workers share the cores
-    with ProcessPoolExecutor(min(workers, len(asked)), get_context("spawn"), _follow_parent) as pool:
-        models = [pool.submit(_train, *model, settings) for model in (_MODELS if {*asked} - _WITHOUT_MODELS else ())]
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # a core for each worker
+    with (
+        ProcessPoolExecutor(workers, get_context("spawn"), _follow_parent) as pool,
+        ThreadPoolExecutor(len(asked)) as waiting,  # one for each part, which waits for its steps
+    ):
+        shared = replace(settings, pool=pool)
         # The longest first, so that workers end together.
-        parts = {name: pool.submit(_part, name, settings) for name in sorted(asked, key=lambda n: -PARTS[n][2])}
+        ordered = sorted(asked, key=lambda name: -PARTS[name][2])
         try:
-            for model in models:
-                model.result()
+            if {*asked} - _WITHOUT_MODELS:
+                wait(shared.each("table4", accuracies, zip(_SLOWEST)))
+            parts = {name: waiting.submit(_part, name, shared) for name in ordered}
             return [parts[name].result() for name in asked]
         except BrokenProcessPool:
             raise FaithscopeError(
                 "A worker process was killed, most likely because memory ran out. Finished steps are kept; "
                 "continue with --workers 1."
             ) from None
-        except BaseException:  # the pool would wait until all parts are done
+        except BaseException:  # the pool would wait until all steps are done
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in set(active_children()) - others:
                 worker.terminate()
@@ -104,24 +106,7 @@ def _follow_parent() -> None:
     threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
-def _train(name: str, setting: Setting, settings: Settings) -> None:
-    from faithscope_reproduction.models import trained
-
-    trained(name, settings, setting)
-
-
 def _part(name: str, settings: Settings) -> Part:
-    (module, title, _), last = PARTS[name], time.monotonic()
-
-    def say(line: str) -> None:
-        print(f"{name}: {line}", file=sys.stderr)
-
-    def progress(phase: str, done: int, total: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _BETWEEN:
-            last = time.monotonic()
-            say(f"{phase}, {done:,} of {total:,} rows")
-
-    say(title)
-    settings = settings if settings.progress is False else replace(settings, progress=progress)
+    module, title, _ = PARTS[name]
+    print(f"{name}: {title}", file=sys.stderr)
     return Part(name, title, import_module(f"faithscope_reproduction.parts.{module}").run(name, settings))

@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -13,7 +15,7 @@ from typing import Any
 import faithscope as fs
 from faithscope.datasets import cache_folder
 from faithscope.runtime.files import write_atomically
-from faithscope_reproduction.records import Outcome, Setting, Step
+from faithscope_reproduction.records import Begun, Compute, Outcome, Setting, Step
 
 # About as many rows as the paper seems to have explained, or as many as an hour allows. As run, 8,000 rows of Adult,
 # half of UCI's test rows, meet all that the paper prints of LIME there.
@@ -53,6 +55,8 @@ class Settings:
     seed : int
     progress : None, bool or callable
         As for `evaluate`.
+    pool : Executor, optional
+        Computes steps in its processes; without it, they are computed where they are asked for.
     """
 
     folder: Path | None = None
@@ -60,6 +64,7 @@ class Settings:
     quick: bool = False
     seed: int = 0
     progress: Any = None
+    pool: Executor | None = field(default=None, repr=False, compare=False)
 
     def rows(self, name: str, setting: Setting) -> int | None:
         """Cap on the number of test rows of a data set that are explained; None for no cap."""
@@ -76,15 +81,28 @@ class Settings:
         digest = hashlib.blake2b(json.dumps(question).encode(), digest_size=16).hexdigest()
         return self.cache / folder / f"{name.split()[0]}-{digest}"
 
-    def do(self, name: str, compute: Callable[..., Outcome], *given: Any) -> Outcome:
-        """The outcome of a step, read from the cache if it is there; its seconds are those of the first time."""
-        path = self.path("results", name)
+    def each(self, part: str, compute: Compute, cases: Iterable[tuple[Any, ...]]) -> list[Begun]:
+        """Begin a step of a part for each case, of whose words its name is made."""
+        return [self.do(" ".join([part, *map(str, case)]), compute, *case) for case in cases]
+
+    def do(self, name: str, compute: Compute, *given: Any) -> Begun:
+        """Begin a step, which is given these settings last; what is kept of it is read."""
+        path, begun = self.path("results", name), Begun()
         try:
-            return Outcome.from_dict(json.loads(path.read_text("utf-8")))
+            begun.set_result(Outcome.from_dict(json.loads(path.read_text("utf-8"))))
         except (OSError, ValueError):  # there is none, or it was cut short
-            began = time.monotonic()
-        outcome = compute(*given)
+            alone = replace(self, pool=None)
+            if self.pool is not None:
+                return self.pool.submit(alone._finish, path, name, compute, given)
+            begun.set_result(alone._finish(path, name, compute, given))
+        return begun
+
+    def _finish(self, path: Path, name: str, compute: Compute, given: tuple[Any, ...]) -> Outcome:
+        began = time.monotonic()
+        outcome = compute(*given, self)
         seconds = time.monotonic() - began
+        if self.progress is not False:
+            print(f"{name}: done in {seconds:.0f} s", file=sys.stderr)
         when = datetime.now(UTC).isoformat(timespec="seconds")
         outcome = replace(outcome, seconds=seconds, steps=(Step(name, seconds, when),))
         write_atomically(path, json.dumps(asdict(outcome)).encode())

@@ -21,13 +21,6 @@ _KNOWN = 50_000  # training rows that explainers learn from, at most
 _FRACTIONS = ("heart",)  # its whole numbers are written 1.0, which dice-ml takes for one decimal
 
 
-def sample(rows: Floats, count: int) -> Floats:
-    """The rows that ``shap.sample`` draws with its default seed; all of them if there are no more."""
-    from sklearn.utils import resample
-
-    return rows if count >= len(rows) else np.asarray(resample(rows, n_samples=count, replace=False, random_state=0))
-
-
 @dataclass(frozen=True, eq=False)
 class BoostedSystem:
     """Boosted trees on a data set, the test rows to be explained, and what the trees predict for them.
@@ -74,6 +67,8 @@ class BoostedSystem:
         seed = self.settings.seed
         count = _QUICK_BACKGROUND if self.settings.quick else _BACKGROUND[self.setting]
         if self.setting == "as_run":
+            from shap import sample
+
             return LabelShap(self.model, sample(self.split.test, count), seed=seed)
         background = self.split.train[np.random.default_rng(seed).choice(len(self.split.train), count, replace=False)]
         table = self.model.table is not None  # few enough features to try all coalitions

@@ -62,7 +62,7 @@ def test_outcomes_add_and_survive_json_and_a_record_takes_its_numbers_from_an_es
 
 def test_a_step_is_computed_once_keeps_its_seconds_and_is_computed_anew_if_it_was_cut_short_on_disk(fresh):
     def done(value):
-        return fresh.do("table7 one", lambda: Outcome((replace(ONE, ours=value),)))
+        return fresh.do("table7 one", lambda _: Outcome((replace(ONE, ours=value),))).result()
 
     first = done(0.25)
     assert done(0.75) == first
@@ -78,7 +78,7 @@ def test_a_step_is_computed_once_keeps_its_seconds_and_is_computed_anew_if_it_wa
 def test_one_digest_of_all_sources_decides_what_is_stale_but_for_what_tells_results(fresh, monkeypatch, changed, anew):
     def done(value):
         settings_module.sources.cache_clear()
-        return fresh.do("table7 one", lambda: Outcome((replace(ONE, ours=value),))).records[0].ours
+        return fresh.do("table7 one", lambda _: Outcome((replace(ONE, ours=value),))).result().records[0].ours
 
     assert done(0.25) == 0.25
     read = Path.read_bytes

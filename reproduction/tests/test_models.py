@@ -6,7 +6,6 @@ import pytest
 from faithscope_reproduction import models
 from faithscope_reproduction.models import STAND_IN, of_scikit_learn, stand_in, trained
 from faithscope_reproduction.settings import Settings
-from faithscope_reproduction.systems import sample
 
 ensemble = pytest.importorskip("sklearn.ensemble")
 CHOSEN = {"learning_rate": 0.25, "n_estimators": 12, "max_depth": 4}
@@ -94,13 +93,6 @@ def test_as_run_covtypes_model_is_a_stand_in(settings):
         data, model = trained(name, settings, "as_run")
         assert model.start.any()
         assert np.mean(model.predict(data.test) == data.y_test) > 0.6
-
-
-def test_the_background_is_what_shap_samples():
-    shap = pytest.importorskip("shap")
-    rows = np.random.default_rng(0).normal(size=(300, 3))
-    assert np.array_equal(sample(rows, 100), shap.sample(rows, 100))
-    assert np.array_equal(sample(rows, 400), rows)
 
 
 def test_split_as_the_authors_split_heart_has_the_printed_accuracy(real_folder, tmp_path):

@@ -46,7 +46,7 @@ def test_table_4_gives_accuracy_with_an_exact_interval_and_another_seed_another_
     assert {record.setting for record in records} == {"as_defined", "as_run"}
     assert all(0.6 < record.low < record.ours < record.high <= 1 for record in records)
     (accuracy,) = by(records, setting="as_run")
-    (drawn,) = by(sizes._accuracies("heart", replace(settings, seed=settings.seed + 1)).records, setting="as_run")
+    (drawn,) = by(sizes.accuracies("heart", replace(settings, seed=settings.seed + 1)).records, setting="as_run")
     assert (drawn.n, accuracy.hangs_on) == (accuracy.n, "2 draws of the split and of the explainers")
     assert {accuracy.lowest, accuracy.highest} == {accuracy.ours, drawn.ours}
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, permutations
+from itertools import chain, permutations, product
 from math import hypot
 from typing import Any
 
@@ -18,7 +18,7 @@ from faithscope_reproduction.intervals import JACKKNIFE
 from faithscope_reproduction.numbers import noted, record_of, uniqueness
 from faithscope_reproduction.parts.sizes import with_other_seeds
 from faithscope_reproduction.printed import printed
-from faithscope_reproduction.records import SETTINGS, Claim, Outcome, Record, Setting, total
+from faithscope_reproduction.records import SETTINGS, Claim, Outcome, Record, Setting
 from faithscope_reproduction.settings import Settings
 from faithscope_reproduction.systems import BoostedSystem
 
@@ -112,10 +112,9 @@ def run(table: str, settings: Settings) -> Outcome:
 
     Heart's numbers as run, of a hundred rows, have a range over ten splits.
     """
-    step = partial(_counterfactuals if table == "table7" else _importances, table)
-    steps = [(name, setting) for name in NAMES for setting in SETTINGS]
-    outcome = total(settings.do(f"{table} {name} {setting}", step, name, setting, settings) for name, setting in steps)
-    outcome = with_other_seeds(outcome, table, "heart", step, settings)
+    compute = partial(_counterfactuals if table == "table7" else _importances, table)
+    steps = settings.each(table, compute, product(NAMES, SETTINGS))
+    outcome = with_other_seeds(steps, settings, f"{table} heart", compute, "heart", "as_run")
     tested = [claim for setting in SETTINGS for claim in claims(table, setting, outcome.records)]
     return outcome + Outcome(claims=tuple(tested), notes=TABLES[table].notes)
 

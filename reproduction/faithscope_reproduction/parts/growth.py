@@ -6,6 +6,7 @@ so the estimate is the share of rows that can be checked, whose expectation is e
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
 from typing import Any
 
@@ -41,11 +42,13 @@ System = tuple[str, str, Any, NDArray[Any], NDArray[Any]]  # its case, its curve
 def run(figure: str, settings: Settings) -> Outcome:
     """Exact curves and sampled runs for every system; as run, for Adult, also five trees on UCI's own split."""
     names = _QUICK_NAMES[figure] if settings.quick else NAMES
-    outcome = total(settings.do(f"{figure} {name}", _curves, figure, name, settings) for name in names)
+    steps = settings.each(figure, partial(_curves, figure), zip(names))
     if figure == "figure7":
+        outcome = total(steps)
         return outcome + Outcome(claims=_fewer(outcome.records))
     seeds = range(settings.seed, settings.seed + _TREES)
-    again = [settings.do(f"{figure} adult {seed}", _on_ucis_rows, replace(settings, seed=seed)) for seed in seeds]
+    drawn = [replace(settings, seed=seed).do(f"{figure} adult again", _on_ucis_rows) for seed in seeds]
+    outcome, again = total(steps), [step.result() for step in drawn]
     claims = (*_larger(outcome.records), _printed(total(again).records))
     return outcome + ranged(again[0], again[1:], "the trees") + Outcome(claims=claims)
 

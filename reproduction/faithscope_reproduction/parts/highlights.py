@@ -34,7 +34,7 @@ _ANCHORS = {
 
 def run(table: str, settings: Settings) -> Outcome:
     """Consistency, sufficiency and uniqueness, with the text's definitions and as they seem to have been run."""
-    return total(settings.do(f"{table} {setting}", _in_setting, setting, settings) for setting in SETTINGS)
+    return total(settings.each(table, _in_setting, zip(SETTINGS)))
 
 
 def _in_setting(setting: Setting, settings: Settings) -> Outcome:

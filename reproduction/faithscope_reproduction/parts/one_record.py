@@ -37,11 +37,11 @@ _KEPT_TOGETHER = 2_000  # rows in a file of the cache: rows that are explained t
 def run(figure: str, settings: Settings) -> Outcome:
     """As defined, counts and local measures of the record's anchors; as run, of the anchors that the paper prints."""
     steps = [
-        settings.do(f"{figure} {setting} {threshold}", compute, threshold, settings)
+        settings.do(f"{figure} {setting} {threshold}", compute, threshold)
         for setting, compute in (("as_defined", _local_measures), ("as_run", _given_anew))
         for threshold in PRINTED
     ]
-    return total(steps) + settings.do(f"{figure} printed anchors", as_printed, settings)
+    return total([*steps, settings.do(f"{figure} printed anchors", as_printed)])
 
 
 def _like(threshold: float, setting: Any, n: int, note: str, measure: str) -> Record:

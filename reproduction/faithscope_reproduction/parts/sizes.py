@@ -1,7 +1,7 @@
 """Tables 3 and 4: the data sets, and the models' settings and accuracy."""
 
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from faithscope_reproduction.data import NAMES, Split, review_texts
 from faithscope_reproduction.models import STAND_IN, trained
 from faithscope_reproduction.numbers import ranged, share
 from faithscope_reproduction.printed import printed
-from faithscope_reproduction.records import NEAR, SETTINGS, Outcome, Record, Setting, total
+from faithscope_reproduction.records import NEAR, SETTINGS, Begun, Compute, Outcome, Record, Setting, total
 from faithscope_reproduction.settings import Settings
 
 _NOTES: dict[str, dict[Any, str]] = {
@@ -35,19 +35,16 @@ DRAWS = 10
 def run(table: str, settings: Settings) -> Outcome:
     """Classes, rows and features of each data set; or accuracies of xgboost (as defined) and scikit-learn (as run)."""
     if table == "table3":
-        return total(settings.do(f"{table} {name}", _sizes, name, settings) for name in PAPER)
-    outcome = total(settings.do(f"{table} {name}", _accuracies, name, settings) for name in NAMES)
-    return with_other_seeds(outcome, table, "heart", lambda name, _, other: _accuracies(name, other), settings)
+        return total(settings.each(table, _sizes, zip(PAPER)))
+    steps = settings.each(table, accuracies, zip(NAMES))
+    return with_other_seeds(steps, settings, f"{table} heart", accuracies, "heart")
 
 
-def with_other_seeds(outcome: Outcome, table: str, name: str, step: Any, settings: Settings) -> Outcome:
-    """The range over nine other seeds for a data set as run: each is another split, and other draws of explainers."""
+def with_other_seeds(steps: Iterable[Begun], settings: Settings, table: str, compute: Compute, *case: Any) -> Outcome:
+    """The outcome of steps, with the range of one of them over nine other seeds: of its split and its explainers."""
     seeds = range(settings.seed + 1, settings.seed + (2 if settings.quick else DRAWS))
-    others = [
-        settings.do(f"{table} {name} seed {seed}", partial(step, name, "as_run", replace(settings, seed=seed)))
-        for seed in seeds
-    ]
-    return ranged(outcome, others, "the split and of the explainers")
+    others = [replace(settings, seed=seed).do(f"{table} {seed}", compute, *case) for seed in seeds]
+    return ranged(total(steps), [other.result() for other in others], "the split and of the explainers")
 
 
 def _sizes(name: str, settings: Settings) -> Outcome:
@@ -68,7 +65,8 @@ def _sizes(name: str, settings: Settings) -> Outcome:
     return Outcome(tuple(replace(record, note=_NOTES.get(name, {}).get(record.setting, "")) for record in records))
 
 
-def _accuracies(name: str, settings: Settings) -> Outcome:
+def accuracies(name: str, settings: Settings) -> Outcome:
+    """Of the models of a data set, which are trained if they are not kept."""
     data, model = trained(name, settings, "as_defined")
     records = [_accuracy(data, model, "as_defined", "xgboost")]
     data, model = trained(name, settings, "as_run")

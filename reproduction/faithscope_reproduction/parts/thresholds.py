@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from scipy.stats import rankdata
@@ -27,10 +28,7 @@ _EXPECTED = {"sufficiency": 1, "uniqueness": 1, "consistency": -1}
 def run(figure: str, settings: Settings) -> Outcome:
     """Consistency, sufficiency and uniqueness of anchors for every threshold, in both settings."""
     names = _QUICK_NAMES if settings.quick else NAMES
-    steps = [(name, setting) for name in names for setting in SETTINGS]
-    outcome = total(
-        settings.do(f"{figure} {name} {setting}", _curves, name, setting, settings) for name, setting in steps
-    )
+    outcome = total(settings.each(figure, _curves, product(names, SETTINGS)))
     claims = [claim(setting, measure, outcome.records) for setting in SETTINGS for measure in _EXPECTED]
     claims += [claim(setting, "sufficiency", outcome.records, checked=True) for setting in SETTINGS]
     return outcome + Outcome(claims=tuple(claims))

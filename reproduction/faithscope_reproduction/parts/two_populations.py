@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 def run(figure: str, settings: Settings) -> Outcome:
     """Consistency in both populations, over five ways to draw them, in both settings."""
-    return total(settings.do(f"{figure} {setting}", _in_setting, setting, settings) for setting in SETTINGS)
+    return total(settings.each(figure, _in_setting, zip(SETTINGS)))
 
 
 def first_population(truth: Ints, setting: Setting, seed: int, draw: int) -> NDArray[np.bool_]:

@@ -25,7 +25,7 @@ _NOTES = {
 
 def run(figure: str, settings: Settings) -> Outcome:
     """Importances of both features at both rows, in both settings."""
-    return total(settings.do(f"{figure} {setting}", _in_setting, setting, settings) for setting in SETTINGS)
+    return total(settings.each(figure, _in_setting, zip(SETTINGS)))
 
 
 def xor(rows: Any) -> NDArray[np.float64]:
