@@ -183,7 +183,7 @@ class Rows:
     @cached_property
     def block(self) -> Ints:
         """The block of each row, which is its own, or depends on its content and not on its position."""
-        return self.content.deal(self.blocks)
+        return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
 
     @cached_property
     def per_block(self) -> Floats:

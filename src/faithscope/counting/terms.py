@@ -266,12 +266,13 @@ class RecallBlocks(BlockSums):
         total = checked + silent  # all silent is exactly all
         whole = Sums(float(agreeing[0]), float(silent[0]), float(total[0]))
         chance = float(reached[0] / checked[0]) if checked[0] > 0 else None
+        told = {"sums": whole, "chance": chance, "others": self.everybody.others(asks)}
         if len(total) < 3:
-            return {"sums": whole, "chance": chance}
+            return told
         value, alone = (_shares(column[1:], total[1:], total[1:] > 0) for column in (agreeing, silent))
         by_chance = _shares(reached[1:], checked[1:], checked[1:] > 0)
         left_out = LeftOut(value, alone, self.everybody.reach(asks), heaviest=heaviest)
-        return {"sums": whole, "chance": chance, "left_out": left_out, "chance_left_out": by_chance}
+        return {**told, "left_out": left_out, "chance_left_out": by_chance}
 
 
 def _shares(part: Array, whole: Array, known: Bools) -> Floats:

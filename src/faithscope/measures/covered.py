@@ -169,7 +169,10 @@ def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows
 
 
 def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relation]:
-    """The rows that count, and the relation of their explanations; refuses what has no bound that a measure needs."""
+    """The rows that count, and the relation of their explanations; refuses what has no bound that a measure needs.
+
+    Of consistency within a distance, the relation is known: it relates explanations to each other.
+    """
     refuse_spread(sample.agreement, measure)
-    counted = sample.counted().evenly()
-    return counted, to_relation(relation, counted.explanations)
+    counted, known = sample.counted().evenly(), measure.startswith("consistency")
+    return counted, relation if known else to_relation(relation, counted.explanations)

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.agreements import Spread, to_agreement
 from faithscope.counting.counted import Coverage
-from faithscope.counting.coverage import ask_groups, count_necessity, cover, reach_of
+from faithscope.counting.coverage import cover, reach_of, tallies
 from faithscope.counting.drawn import DrawnCounts, count_draws
 from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, NotProven
@@ -156,7 +156,9 @@ def sufficiency(
     if askers is not None or by is not None:
         refuse_unproven(method, "askers")
         return measure_asked(sample, by, how)
-    found = measure_scoped(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
+    counted, whom = scoped(sample, bound, how.measure)
+    known = tallies(counted, [whom])[0].coverage()
+    found = measure_scoped(sample, how, known, (given, relation) if isinstance(relation, Alike) else None)
     if found.method != method:
         refuse_unproven(method, "scopes")
     return found
@@ -204,7 +206,7 @@ def measure_scoped(
     recall = how.measure == NECESSITY
     counted, relation = scoped(sample, how.relation, how.measure)  # rows that count alike can be left out one by one
     how = replace(how, relation=relation, method="jackknife" if recall else how.method)
-    bare = known or (count_necessity if recall else cover)(counted, relation)
+    bare = known or cover(counted, relation, ("recall",) if recall else ("share",))
     coverage = leaning_on(bare, counted, how)
     estimate = coverage_estimate(coverage, how.measure, how.confidence, how.method, counted.weights, how.unseen)
     remarks = () if recall else (*copy_notes(counted), *asked_notes(coverage))
@@ -238,9 +240,10 @@ def beside_everybody(sample: Sample, how: Scoping, *, among: bool = False) -> Si
     """
     (counted, relation), recall = scoped(sample, how.relation, how.measure), how.measure == NECESSITY
     how = replace(how, relation=relation, elsewhere=True)
-    tally = ask_groups(counted, relation, recall=recall, among=among)
-    if tally is None:
+    if relation.partial:
         return None
+    wanted = ("recall",) if recall else ("share",)
+    (tally,) = tallies(counted, [relation], wanted, groups=counted.askers, among=among)
     copies = () if recall else copy_notes(counted)
     notes = (*by_prediction_notes(counted), *counted.all_notes, *copies, *beside_notes(how.method))
 
