@@ -10,7 +10,7 @@ import numpy as np
 from faithscope import agreements
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.layout import run_starts, sums
+from faithscope.counting.layout import numbered_pairs, run_starts, sums
 from faithscope.counting.leave_out import ClusterTotals, CountsRows
 from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by, with_lone
 from faithscope.discretizers import discretize
@@ -340,16 +340,17 @@ def count_rows(sample: Sample) -> Counts:
     need(64 * sample.n, f"Counts of {sample.n:,} rows", FEWER_ROWS)
     codes, first = group(explanations.key)
     names, numbers = sample.numbered_labels
-    cells, given = tabulate(codes, numbers, len(first), len(names))
-    explanation, label = np.divmod(cells, max(1, len(names)))
+    weight = square = None
+    if sample.weights is None:
+        cells, given = tabulate(codes, numbers, len(first), len(names))
+        explanation, label = np.divmod(cells, max(1, len(names)))
+    else:
+        explanation, label, cell = numbered_pairs(codes, numbers)
+        given, weight, square = np.bincount(cell), sums(cell, sample.weights), sums(cell, sample.weights**2)
     # A second copy of nearly all rows would double the memory: keep a reference if no caller can change them.
     lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
     none = np.zeros(len(given), np.int64)
-    weight = square = None
-    if sample.weights is not None:
-        inverse = np.searchsorted(cells, codes * len(names) + numbers)
-        weight, square = (sums(inverse, values, len(cells)) for values in (sample.weights, sample.weights**2))
     columns = (explanation, label, given, given, none, weight, square)
     return Counts(source, names, *columns, chosen=chosen, agreement=sample.agreement)
 

@@ -168,14 +168,14 @@ def keep(sample: Sample, kinds: Kinds) -> Kept | None:
     explanation = kinds.part[0]
     own, weights = kinds.parts.own, sample.weight
     heaviest, total = float(own.max()), float(own.sum())
-    labeled = in_quarters(sample)
-    apart = (kinds if labeled is sample else Kinds.of(labeled)).sizes_apart()
-    if sample.clusters is None:
-        few = heaviest * total / 2 > float(np.sum(weights**2))
-        if few and abs(apart) <= _APART and not _alike_within_labels(labeled, explanation):
+    few = sample.clusters is not None or heaviest * total / 2 > float(np.sum(weights**2))
+    if few:
+        labeled = in_quarters(sample)
+        apart = abs((kinds if labeled is sample else Kinds.of(labeled)).sizes_apart())
+        if sample.clusters is not None:
+            few = apart > _CLUSTERS_APART
+        elif apart <= _APART and not _alike_within_labels(labeled, explanation):
             return None
-    else:
-        few = abs(apart) > _CLUSTERS_APART
     most = np.full(len(own), heaviest)
     if sample.clusters is not None and not few:
         largest = np.zeros(int(explanation.max()) + 1)

@@ -162,6 +162,13 @@ def numbered_pairs(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
     >>> [column.tolist() for column in numbered_pairs(np.array([1, 0, 1]), np.array([0, 2, 0]))]
     [[0, 1], [2, 0], [1, 0, 1]]
     """
-    many = int(second.max(initial=0)) + 1
-    pairs, place = np.unique(first * many + second, return_inverse=True)
-    return *np.divmod(pairs, many), place.reshape(-1)
+    many, place = int(second.max(initial=0)) + 1, first * int(second.max(initial=0) + 1) + second
+    most = many * (int(first.max(initial=0)) + 1)
+    if most <= 4 * len(place) + 1024:
+        known = np.bincount(place, minlength=most) > 0
+        return *np.divmod(np.flatnonzero(known), many), (np.cumsum(known) - 1)[place]
+    order = order_by(place, most)
+    ascending = place[order]
+    starts = run_starts(ascending)
+    place[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    return *np.divmod(ascending[starts], many), place

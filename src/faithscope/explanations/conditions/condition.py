@@ -306,7 +306,9 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
         The rows that are asked about, in their order: the column itself, or some of it.
     """
     family = condition.family
-    if family is not None and (row := column.stray(family)) is not None:
+    strays = [] if family is None else [row for other, row in column.families.items() if other != family]
+    if strays:
+        row = min(strays)
         seen = column.values[row]
         kind = f"{type(seen).__name__}{' with a time zone' * column.zoned}"
         raise WrongType(
