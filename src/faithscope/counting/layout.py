@@ -73,14 +73,6 @@ class Layout:
         bits &= self.everybody
         return bits
 
-    def pack_pairs(self, which: Ints, rows: Ints, bitmaps: int) -> Bits:
-        """Bitmaps in which bitmap ``which[i]`` holds row ``rows[i]``, and no other bit is set."""
-        bits = np.zeros((bitmaps, self.width), np.uint64)
-        place = self.position[rows]
-        ones = np.uint64(1) << (place & 63).astype(np.uint64)
-        np.bitwise_or.at(bits.reshape(-1), which * bits.shape[1] + (place >> 6), ones)
-        return bits
-
     def ones(self, bits: Bits) -> tuple[Ints, Ints]:
         """The bitmap and the bit of every bit that is set, in order."""
         words = np.flatnonzero(bits)

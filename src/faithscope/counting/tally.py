@@ -230,7 +230,9 @@ class Tally:
         weight, square = [sums(place, rows.weight**power, len(cells)) for power in powers] or (None, None)
         explanation, label = np.divmod(cells, names)
         tables = explanation, label, given, covered, missed, weight, square
-        return Counts(rows.kept, rows.names, *tables, self.relation, **known)
+        source = rows.distinct  # a copy, if a caller may change them
+        source = source.take(np.arange(rows.n)) if len(source) == rows.n else source
+        return Counts(source, rows.names, *tables, self.relation, **known)
 
     def _lost(self, losses: Losses) -> Floats:
         """For each row, the losses of the explanations that cover it."""

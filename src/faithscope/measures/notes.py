@@ -189,8 +189,9 @@ def asked_notes(coverage: Coverage) -> Notes:
     counts, asked = coverage.counts, coverage.asked
     if asked is None:
         return ()
-    pairs = f"{len(asked.row):,} of {asked.distinct * len(asked.codes):,} pairs of an explanation and a row"
-    share = f"the judge was asked about {pairs} ({100 * asked.share:.2g}%): assumes that these were drawn at random"
+    many, every = len(asked.row), asked.distinct * len(asked.codes)
+    pairs = f"{many:,} of {every:,} pairs of an explanation and a row ({100 * many / every:.2g}%)"
+    share = f"the judge was asked about {pairs}: assumes that these were drawn at random"
     denied = int((asked.own & ~coverage.own).sum())
     nowhere = int(((counts.per_explanation == 0) & (asked.per_explanation > 0)).sum())
     remarks = {

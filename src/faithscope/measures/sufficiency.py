@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.agreements import Spread, to_agreement
 from faithscope.counting.counted import Coverage
 from faithscope.counting.coverage import cover, reach_of, tallies
-from faithscope.counting.drawn import DrawnCounts, count_draws
+from faithscope.counting.drawn import count_draws
 from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.highlights import Highlights
@@ -339,6 +339,7 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
     """The sufficiency of a sample on draws, ``(1/n) Σ_i mean over the draws of row i of K(y_i, y')``.
 
     The interval is over rows, or clusters of rows: all draws of a row are one observation, however many there are.
+    Numbers of draws are lower than those of rows by the mean drop, on average, with its interval.
     Chance is tested by the mean of ``v_i - c_i - b_i``, with c_i and b_i how much row i's prediction agrees with the
     draws of other rows, and its draws with their predictions: both move with the row.
     """
@@ -369,6 +370,16 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
     units, checked = IndependentUnits.of(counted), 1 - counts.silent
     gained = np.where(checked > 0, counts.values - counts.by_chance - counts.by_others, 0.0)
     found = units.margins(counts.values, confidence, checked=checked, gained=gained)
+    drop = dict[str, float]()
+    if counts.drop is not None and len(some):
+        known = np.where(checked > 0, counts.drop, 0.0)
+        part, whole = units.sums(known), units.sums(checked)
+        drop["drop"], apart = float(part.sum() / whole.sum()), units.without_each(part, whole)
+        if apart is not None:
+            span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64))))  # of a row nobody saw
+            good, off = units.good * units.mean(checked), LeftOutDeviations(apart, apart)
+            margin = margins(off, good, confidence, own=span, lean=0.0).below
+            drop |= {"drop_low": drop["drop"] - margin, "drop_high": drop["drop"] + margin}
     return to_estimate(
         counts,
         Sums(*(float(units.weight @ column) for column in (counts.values, counts.silent, np.ones(counts.n)))),
@@ -379,24 +390,8 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
         shuffled=False,
         chance=counts.chance,
         population=repr(population),
-        **_drop(counts, units, confidence),
+        **drop,
     )
-
-
-def _drop(counts: DrawnCounts, units: IndependentUnits, confidence: float) -> dict[str, Any]:
-    """How much lower the numbers of draws are on average, with its interval; nothing for labels, or without draws."""
-    if counts.drop is None or not counts.others.any():
-        return {}
-    checked = 1 - counts.silent
-    known = np.where(checked > 0, counts.drop, 0.0)
-    part, whole = units.sums(known), units.sums(checked)
-    drop, apart = float(part.sum() / whole.sum()), units.without_each(part, whole)
-    if apart is None:
-        return {"drop": drop}
-    span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64))))  # of a row that was not seen
-    good = units.good * units.mean(checked)
-    margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=span, lean=0.0).below
-    return {"drop": drop, "drop_low": drop - margin, "drop_high": drop + margin}
 
 
 def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Iterator[tuple[Ints, Array]]:
