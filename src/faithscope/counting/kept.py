@@ -190,24 +190,25 @@ def kept_note(sample: Sample, rows: str) -> str:
 def _lots(sample: Sample, kinds: Kinds, most: Floats) -> tuple[Lots, Ints]:
     """The lots of a sample, each kept in proportion to the weight of its heaviest; and the lot of each part.
 
-    Rows without clusters that have the same explanation, prediction and weight are one lot, so many times.
+    Parts with the same explanation and weight whose rows all have the same prediction are one lot, so many times.
     """
     explanation, part = kinds.part
-    labels = sample.numbered_labels[1]
-    if sample.clusters is None:
-        values, place = np.unique(sample.weight / most, return_inverse=True)
-        groups, names, cell = numbered_pairs(explanation, labels)
-        which, value, entry = numbered_pairs(cell, place)
-        kept, times, all_its = values[value], np.bincount(entry), np.arange(len(value))
-        within = sample.agreement.itself * kept**2
-        return Lots(groups[which], kept, within, times, all_its, names[which], kept), entry
-    kept = kinds.parts.own / most
-    cells = kinds.cells[1] or kinds.cells[0]
-    agreeing = cells.agreeing(kinds.sums, sample.weight)
-    within = sums(part, sample.weight * agreeing) / most**2
-    lot, label, cell = numbered_pairs(part, labels)
-    share = sums(cell, sample.weight) / most[lot]
-    return Lots(explanation, kept, within, np.ones(len(kept), np.int64), lot, label, share), np.arange(len(kept))
+    lot, label, cell = numbered_pairs(part, sample.numbered_labels[1])
+    kept, several = kinds.parts.own / most, np.bincount(lot) > 1
+    within = sample.agreement.itself * kept**2
+    if several.any():
+        agreeing = (kinds.cells[1] or kinds.cells[0]).agreeing(kinds.sums, sample.weight)
+        within = np.where(several, sums(part, sample.weight * agreeing) / most**2, within)
+    alike = np.unique(kept, return_inverse=True)[1]
+    alike[several] = len(alike) + np.arange(np.sum(several))  # each by itself
+    entry = numbered_pairs(numbered_pairs(explanation, label[run_starts(lot)])[2], alike)[2]
+    times = np.bincount(entry)
+    one = np.empty(len(times), np.int64)
+    one[entry] = np.arange(len(entry))
+    held = np.flatnonzero(one[entry[lot]] == lot)
+    held = held[np.argsort(entry[lot[held]], kind="stable")]
+    share = sums(cell, sample.weight)[held] / most[lot[held]]
+    return Lots(explanation[one], kept[one], within[one], times, entry[lot[held]], label[held], share), entry
 
 
 def _alike_within_labels(sample: Sample, codes: Ints) -> bool:

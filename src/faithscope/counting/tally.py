@@ -86,7 +86,8 @@ class Tally:
         among: bool = False,
     ) -> None:
         self.sample, self.rows, self.relation, self.wanted = sample, rows, relation, wanted
-        self.layout, self.groups, self.among = rows.layout(), groups, among
+        self.layout, self.among = rows.layout(), among
+        self.groups: Any = groups
         self.idle, self.cells = list[str](), list[tuple[Ints, Ints]]()
         self.asked: Asked | None = None
         self.own = np.zeros(rows.n, bool) if own is None else own

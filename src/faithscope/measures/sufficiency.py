@@ -339,7 +339,7 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
     """The sufficiency of a sample on draws, ``(1/n) Σ_i mean over the draws of row i of K(y_i, y')``.
 
     The interval is over rows, or clusters of rows: all draws of a row are one observation, however many there are.
-    Numbers of draws are lower than those of rows by the mean drop, on average, with its interval.
+    Of numbers, it is told how much lower those of draws are than those of rows, on average, with an interval.
     Chance is tested by the mean of ``v_i - c_i - b_i``, with c_i and b_i how much row i's prediction agrees with the
     draws of other rows, and its draws with their predictions: both move with the row.
     """
@@ -370,7 +370,7 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
     units, checked = IndependentUnits.of(counted), 1 - counts.silent
     gained = np.where(checked > 0, counts.values - counts.by_chance - counts.by_others, 0.0)
     found = units.margins(counts.values, confidence, checked=checked, gained=gained)
-    drop = dict[str, float]()
+    drop = dict[str, Any]()
     if counts.drop is not None and len(some):
         known = np.where(checked > 0, counts.drop, 0.0)
         part, whole = units.sums(known), units.sums(checked)

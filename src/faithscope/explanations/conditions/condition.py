@@ -306,8 +306,7 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
         The rows that are asked about, in their order: the column itself, or some of it.
     """
     family = condition.family
-    strays = [] if family is None else [row for other, row in column.families.items() if other != family]
-    if strays:
+    if family is not None and (strays := [row for other, row in column.families.items() if other != family]):
         row = min(strays)
         seen = column.values[row]
         kind = f"{type(seen).__name__}{' with a time zone' * column.zoned}"
