@@ -184,12 +184,16 @@ class Kinds:
         pairs = total(mine * own), total(mine * agreeing)
         return Parts(total(mine), total(own), *pairs, mine, own, agreeing, answered, met, left, rows, unit)
 
+    @property
+    def everybody(self) -> "Kinds":
+        """The same as if all rows had one explanation."""
+        return replace(self, code=np.zeros(len(self.code), np.int64))
+
     def coverage(self, asks: Bools) -> Coverage:
         """What is counted of the kinds that ask: these as given, and all that answer as covered."""
         mine, sample = self.each * asks, self.sample
         total, left_out = parts_left_out(self.asking(mine))
-        everybody = replace(self, code=np.zeros(len(self.code), np.int64))  # as if all had one explanation
-        chances, by_chance = parts_left_out(everybody.asking(mine))
+        chances, by_chance = parts_left_out(self.everybody.asking(mine))
         chance = None if chances.silent > 0 else chances.agreeing / chances.total
         explanation, label, cell = numbered_pairs(self.code, self.value)
         covered = np.bincount(cell, self.rows * (self.answering > 0)).astype(np.int64)
@@ -293,13 +297,11 @@ class Kinds:
 
     def totals(self) -> ClusterTotals | None:
         """Of all rows, whatever their explanations."""
-        units, chance = Units(self.each, self.cluster), None
-        if len(units.mass) > 1 and units.clusters is not None:
-            everybody = self.sums.among_all(sums(self.value, units.weight))[0][self.value]
-            own = Cells(*numbered_pairs(units.clusters, self.value)).agreeing(self.sums, units.weight)
-            pairs = units.mass.sum() ** 2 - units.mass @ units.mass
-            chance = min(1.0, float(units.weight @ np.maximum(everybody - own, 0.0) / pairs))
-        return ClusterTotals.of(units, chance)
+        if self.cluster is None:
+            return None
+        pairs = parts_left_out(self.everybody.parts)[0]
+        chance = None if pairs.silent > 0 else min(1.0, pairs.agreeing / pairs.total)
+        return ClusterTotals.of(Units(self.each, self.cluster), chance)
 
 
 def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut]:

@@ -154,8 +154,8 @@ def numbered_pairs(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
     >>> [column.tolist() for column in numbered_pairs(np.array([1, 0, 1]), np.array([0, 2, 0]))]
     [[0, 1], [2, 0], [1, 0, 1]]
     """
-    many, place = int(second.max(initial=0)) + 1, first * int(second.max(initial=0) + 1) + second
-    most = many * (int(first.max(initial=0)) + 1)
+    many = int(second.max(initial=0)) + 1
+    most, place = many * (int(first.max(initial=0)) + 1), first * many + second
     if most <= 4 * len(place) + 1024:
         known = np.bincount(place, minlength=most) > 0
         return *np.divmod(np.flatnonzero(known), many), (np.cumsum(known) - 1)[place]

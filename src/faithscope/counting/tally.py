@@ -16,7 +16,6 @@ from faithscope.counting.counted import (
     NumberTable,
     compare_labels,
     compare_numbers,
-    independent,
 )
 from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.cover import Asked
@@ -170,12 +169,9 @@ class Tally:
         rows, many, seen = self.rows, covered.many, covered
         if "gap" in self.wanted:
             given, seen = covered.apart(askers)
-            first, numbers = independent(given, seen, self.rank), self.sample.agreement.of_numbers
-            self.compared.append(
-                compare_numbers(given, seen, first, self.sample.values)
-                if numbers
-                else compare_labels(given, seen, first, start)
-            )
+            cells = compare_labels(given, seen, self.rank, start)
+            numbers = self.sample.agreement.of_numbers
+            self.compared.append(compare_numbers(cells, start, many, self.sample.values) if numbers else cells)
         self.reached[start : start + many] = np.bincount(seen.scope, minlength=many)
         self.agreeing[askers.row] = seen.agreeing(askers.scope, askers.value)
         if rows.clusters is not None:
@@ -189,6 +185,8 @@ class Tally:
     @cached_property
     def rank(self) -> Ints:
         """The order in which tests of encoding prefer the rows of one cluster."""
+        if self.rows.clusters is None:
+            return np.arange(self.rows.n)
         alone = replace(self.sample, weights=None, clusters=None, askers=None)
         return Content(alone, self.rows.content.explanations).deal(self.rows.n)
 
