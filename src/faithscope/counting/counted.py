@@ -39,6 +39,7 @@ class Coverage:
     chance_left_out: Floats | None = None  # the same without each row or block
     further: int = 0  # rows that were looked at without their predictions, and that the sample lacks
     others: Floats | None = None  # of numbers and necessity, per row the weight of the others, each by its agreement
+    weights: Floats | None = None  # of the rows that ask, if rows are weighted
 
 
 # Encoding

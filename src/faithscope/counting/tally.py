@@ -282,6 +282,7 @@ class Tally:
             self.asked,
             necessity,
             None if rows.clusters is None else self.strangers,
+            weights=self.sample.weights,
         )
 
     def asking(self, numbers: Collection[int]) -> Coverage:
@@ -317,6 +318,7 @@ class Tally:
         cell, clusters = np.flatnonzero(many.given)[rows.cell], ClusterTotals.of(units, told["chance"])
         counts = many.of_askers(cell, asks, asks & ~self.own, masses, clusters)
         codes = np.unique(rows.codes[asks], return_inverse=True)[1].reshape(-1)
+        told["weights"] = rows.weight[asks] if rows.weighted else None
         return Coverage(counts, codes, self.own[asks], tuple(self.idle), block=rows.block, **told)
 
     def encoded(self) -> Encoded:

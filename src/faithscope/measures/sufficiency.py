@@ -208,7 +208,7 @@ def measure_scoped(
     how = replace(how, relation=relation, method="jackknife" if recall else how.method)
     bare = known or cover(counted, relation, ("recall",) if recall else ("share",))
     coverage = leaning_on(bare, counted, how)
-    estimate = coverage_estimate(coverage, how.measure, how.confidence, how.method, counted.weights, how.unseen)
+    estimate = coverage_estimate(coverage, how.measure, how.confidence, how.method, how.unseen)
     remarks = () if recall else (*copy_notes(counted), *asked_notes(coverage))
     estimate = noted(estimate, (*counted.all_notes, *remarks))
     if recall or how.method != "jackknife":
@@ -224,9 +224,9 @@ def measure_scoped(
         """
         applying = replace(how, relation=Applies())
         coverage = leaning_on(coverage, rules, applying)
-        found = coverage_estimate(coverage, "sufficiency", how.confidence, like.method, rules.weights, how.unseen)
+        found = coverage_estimate(coverage, "sufficiency", how.confidence, like.method, how.unseen)
         without = None if like.method == "kept rows" else sufficiency_left_out(coverage)
-        missed = unseen_rows(coverage, rules.weights) if how.unseen else None
+        missed = unseen_rows(coverage) if how.unseen else None
         return LeftOutEstimate("", found, without, rules.explanations, Applies(), unseen=missed)
 
     return beyond(estimate, bare, named[0], sample, named[1], left_out)
@@ -248,9 +248,8 @@ def beside_everybody(sample: Sample, how: Scoping, *, among: bool = False) -> Si
     notes = (*by_prediction_notes(counted), *counted.all_notes, *copies, *beside_notes(how.method))
 
     def measured(groups: Collection[int]) -> Side:
-        weights = None if counted.weights is None else counted.weights[np.isin(tally.groups, list(groups))]
         coverage = leaning_on(tally.asking(groups), counted, how)
-        found = coverage_estimate(coverage, how.measure, how.confidence, "jackknife", weights, how.unseen)
+        found = coverage_estimate(coverage, how.measure, how.confidence, "jackknife", how.unseen)
         return Side.of(coverage, found, notes)
 
     own = None
