@@ -74,7 +74,7 @@ def test_consistency_of_a_group_and_the_same_without_each_unit_are_those_of_brut
 @pytest.mark.parametrize("measure", ["rules", "necessity"])
 def test_a_group_and_the_same_without_each_block_are_those_of_brute_force(measure):
     for system, name, groups, sample, why in grouped(["close", "tolerance"]):
-        asked = asking(sample, ("recall",) if measure == "necessity" else ("share",))
+        asked = asking(sample, ("recall" if measure == "necessity" else "share",))
         for group in np.unique(groups).tolist():
             asks, found = groups == group, asked.asking([group])
             if measure == "rules":
