@@ -230,12 +230,6 @@ class Losses(NamedTuple):
     kernel: AgreementSums
     labels: int
 
-    def at(self, scope: Ints, label: Ints) -> Floats:
-        """The losses of one witness of each of these explanations, with these predictions: (k, m)."""
-        lost = self.by_scope[:, scope].astype(np.float64)
-        lost[0] -= self.kernel.at(self.alike, scope, label)
-        return lost
-
     def by_row(
         self, batches: Iterable[tuple[int, Bits]], layout: Layout, label: Ints, dense: bool, step: int
     ) -> Floats:

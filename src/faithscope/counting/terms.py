@@ -306,7 +306,9 @@ def gap_of_rows(
     by_scope = np.stack([fewer - terms, tested - testable, ratio(tested, met)])
     by_agreement = GroupedRows(which, label, -ratio(given * (tested > 0)[which], met[which] - 1))
     losses = Losses(by_scope, by_agreement, kernel, len(counts.labels))
-    lost = lost_by_row(losses) - own * losses.at(codes, labels)  # a row is not among the others that it covers
+    mine = by_scope[:, codes]  # of the row itself, which is not among the others that it covers
+    mine[0] -= kernel.at(by_agreement, codes, labels)
+    lost = lost_by_row(losses) - own * mine
     at = which[cell]
     kept, checked = gap(rows[at] - 1, agreed[at] - 2 * alike[cell], met[at], between[at] - crossed[cell])
     left = whole.tested - lost[1] - tested[at] + checked
