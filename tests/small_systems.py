@@ -14,7 +14,7 @@ import faithscope as fs
 from brute_numbers import Brute, agreement_of, brute_spread
 from brute_numbers import brute as brute_measure
 from faithscope.counting.clusters import spread_by_explanation
-from faithscope.counting.coverage import count_necessity, cover, encoded
+from faithscope.counting.coverage import count_necessity, cover, tallies
 from faithscope.counting.rows import Rows
 from faithscope.measures.comparing.paired import consistency_left_out
 from faithscope.measures.consistency import measure_consistency
@@ -204,7 +204,7 @@ class System:
         if measure == "encoding":
             even = sample.counted().evenly()
             block = Rows(even, relation, exact).block
-            without = encoded(even, relation, exact=exact).sums.without
+            without = tallies(even, [relation], ("gap",), exact=exact)[0].encoded().sums.without
             return without, single if block is None else block
         coverage = cover(sample, relation, exact=exact)
         left = coverage.left_out if name != "spread" else coverage.spread.left_out(coverage.left_out)

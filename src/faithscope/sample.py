@@ -145,20 +145,17 @@ class Sample:
             explanations = explanations._with(index=index)  # so that groups can be held against them later
         mass = None if weights is None else to_weights(weights, len(labels))
         sample = cls(explanations, labels, X, mass, notes, clusters=to_clusters(clusters, len(labels)))
-        return sample if clusters is not None else sample.noting(sample._repeats())
+        if X is None or clusters is not None:
+            return sample
+        return sample.noting(repeated_note(repeated_share(X, sample._said_of)))
 
     def noting(self, notes: tuple[str, ...]) -> "Sample":
         """The same sample with further notes."""
         return replace(self, notes=(*self.notes, *notes)) if notes else self
 
-    def _repeats(self) -> tuple[str, ...]:
-        """A note if whole rows repeat, with X, explanation and prediction, more often than chance gives."""
-        if self.X is None:
-            return ()
-        share = repeated_share(
-            self.X, lambda rows: [self.explanations.take(rows).group()[0], number_labels(self.labels[rows])[1]]
-        )
-        return repeated_note(share)
+    def _said_of(self, rows: Ints) -> list[Ints]:
+        """What rows that repeat must share beside X: the explanations and predictions of some rows, by number."""
+        return [self.explanations.take(rows).group()[0], number_labels(self.labels[rows])[1]]
 
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else ", weighted"

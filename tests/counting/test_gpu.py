@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 
 import faithscope as fs
 from faithscope.counting import coverage
-from faithscope.counting.coverage import cover_curve
+from faithscope.counting.coverage import tallies
 from faithscope.counting.gpu import devices
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.tiles import Near
@@ -101,7 +101,8 @@ def in_blocks(monkeypatch):
 def test_what_a_gpu_counts_and_leaves_out_is_what_the_cpu_does(gpu):
     sample = Sample.of(fs.Importances(POINTS), RNG.choice(["yes", "no"], 200))
     relations = [fs.relations.Within(tau) for tau in (0.0, 0.3, 0.8)]
-    for found, expected in zip(*(cover_curve(sample, relations, device=name) for name in ("cuda", "cpu")), strict=True):
+    for pair in zip(*(tallies(sample, relations, device=name) for name in ("cuda", "cpu")), strict=True):
+        found, expected = (tally.coverage() for tally in pair)
         assert found.counts == expected.counts
         assert found.idle == expected.idle
         for name in ("value", "silent", "reach"):
@@ -144,7 +145,7 @@ def test_what_a_gpu_is_not_used_for_is_refused_in_a_sentence_that_offers_the_cpu
 
 def counted(points, metric="euclidean", device="cuda"):
     sample = Sample.of(fs.Importances(points), np.arange(len(points)) % 2)
-    return cover_curve(sample, [fs.relations.Within(3.0, metric)], device=device)[0]
+    return tallies(sample, [fs.relations.Within(3.0, metric)], device=device)[0].coverage()
 
 
 def test_without_torch_a_sentence_names_the_extra(monkeypatch):

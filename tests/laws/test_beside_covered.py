@@ -7,7 +7,7 @@ import pytest
 
 import faithscope as fs
 from faithscope.counting.clusters import Kinds
-from faithscope.counting.coverage import ask_groups
+from faithscope.counting.coverage import tallies
 from faithscope.errors import BadInput, NotProven
 from faithscope.relations import to_relation
 from refused import refused
@@ -22,8 +22,8 @@ def grouped(names):
         yield system, name, groups, sample, why
 
 
-def asking(sample, **how):
-    return ask_groups(sample, to_relation(None, sample.explanations), **how)
+def asking(sample, *wanted, **how):
+    return tallies(sample, [to_relation(None, sample.explanations)], *wanted, groups=sample.askers, **how)[0]
 
 
 def check(terms, place, system, expected, asks, why):
@@ -74,7 +74,7 @@ def test_consistency_of_a_group_and_the_same_without_each_unit_are_those_of_brut
 @pytest.mark.parametrize("measure", ["rules", "necessity"])
 def test_a_group_and_the_same_without_each_block_are_those_of_brute_force(measure):
     for system, name, groups, sample, why in grouped(["close", "tolerance"]):
-        asked = asking(sample, recall=measure == "necessity")
+        asked = asking(sample, ("recall" if measure == "necessity" else "share",))
         for group in np.unique(groups).tolist():
             asks, found = groups == group, asked.asking([group])
             if measure == "rules":

@@ -44,11 +44,6 @@ class Cells(NamedTuple):
     value: Ints
     cell: Ints
 
-    @classmethod
-    def of(cls, group: Ints, value: Ints) -> "Cells":
-        """The cells of rows of these groups and predictions."""
-        return cls(*numbered_pairs(group, value))
-
     def agreeing(self, kernel: AgreementSums, mass: Floats) -> Floats:
         """Per row, the mass of the rows of its group, itself among them, each by its agreement with the row."""
         rows = GroupedRows(self.group, self.value, sums(self.cell, mass, len(self.group)))
@@ -148,7 +143,9 @@ class Kinds:
     @cached_property
     def cells(self) -> tuple[Cells, Cells | None]:
         """The cells of explanations, and of parts of clustered rows."""
-        return Cells.of(self.code, self.value), None if self.cluster is None else Cells.of(self.part[1], self.value)
+        return Cells(*numbered_pairs(self.code, self.value)), (
+            None if self.cluster is None else Cells(*numbered_pairs(self.part[1], self.value))
+        )
 
     def _others(self, mass: Floats, own: Floats) -> Floats:
         """Per kind, the weight of rows of other units with its explanation, each by its agreement."""
@@ -187,7 +184,7 @@ class Kinds:
         pairs = total(mine * own), total(mine * agreeing)
         return Parts(total(mine), total(own), *pairs, mine, own, agreeing, answered, met, left, rows, unit)
 
-    @cached_property
+    @property
     def everybody(self) -> "Kinds":
         """The same as if all rows had one explanation."""
         return replace(self, code=np.zeros(len(self.code), np.int64))
@@ -206,9 +203,20 @@ class Kinds:
         masses = None if (self.mass == self.rows).all() else (self.mass * asks, self.mass**2 / self.rows * asks)
         clusters = ClusterTotals.of(Units(self.mass * asks, self.cluster), chance)
         counts = counts.of_askers(cell, self.rows * asks, 0 * self.rows, masses, clusters)
-        heaviest = float(Units(self.each, self.cluster).mass.max())
+        heaviest, reach = float(Units(self.each, self.cluster).mass.max()), 0.0
+        if self.answers is not None:
+            # How much of the weight that asks leans on a unit that answers, of the few on which most does. A kind of
+            # rows that nobody saw is as rare as a few rows that answer, and changes no more than leans on these. Beside
+            # everybody this is no more than a unit weighs.
+            asked, weight = sums(self.code, self.mass * asks), sums(self.code, self.answering * self.times)
+            leaning, times = ratio(asked, weight)[self.code] * self.answering, self.times
+            if self.cluster is not None:
+                leaning = sums(self.cluster, leaning)
+                times = np.ones(len(leaning), np.int64)
+            order = np.argsort(-leaning)[:_FEW]
+            reach = float(np.repeat(leaning[order], np.minimum(times[order], _FEW))[:_FEW].sum() / _FEW)
         effective = counts.effective_n * heaviest / total.total
-        left_out = replace(left_out, reach=self._reach(asks) / heaviest, heaviest=effective)
+        left_out = replace(left_out, reach=reach / heaviest, heaviest=effective)
         spread = self.spread(total, left_out, asks)
         asking = Units(mine, self.cluster).mass > 0
         many = int(np.sum(asking)) if self.cluster is not None else int(self.times @ asking)
@@ -239,26 +247,6 @@ class Kinds:
         return spread_of(
             total, left_out, every, (silent, left), whole(held) - one, scaled(self.sample.values)[1], asking
         )
-
-    def _reach(self, asks: Bools) -> float:
-        """How much of the weight that asks leans on a unit that answers, of the few on which most does.
-
-        A kind of rows that nobody saw is as rare as a few rows that answer, and changes no more than leans on these.
-        Beside everybody this is no more than a unit weighs.
-        """
-        if self.answers is None:
-            return 0.0
-        many = int(self.code.max()) + 1
-        asked, weight = (
-            np.bincount(self.code, column, many) for column in (self.mass * asks, self.answering * self.times)
-        )
-        leaning, times = ratio(asked, weight)[self.code] * self.answering, self.times
-        if self.cluster is not None:
-            leaning = np.bincount(self.cluster, leaning).astype(np.float64)
-            times = np.ones(len(leaning), np.int64)
-        order = np.argsort(-leaning)[:_FEW]
-        most = np.repeat(leaning[order], np.minimum(times[order], _FEW))[:_FEW]
-        return float(most.sum() / _FEW)
 
     # Of rows, each of which is a kind of its own:
 
@@ -309,13 +297,11 @@ class Kinds:
 
     def totals(self) -> ClusterTotals | None:
         """Of all rows, whatever their explanations."""
-        units, chance = Units(self.each, self.cluster), None
-        if len(units.mass) > 1 and units.clusters is not None:
-            everybody = self.sums.among_all(sums(self.value, units.weight))[0][self.value]
-            own = Cells.of(units.clusters, self.value).agreeing(self.sums, units.weight)
-            pairs = units.mass.sum() ** 2 - units.mass @ units.mass
-            chance = min(1.0, float(units.weight @ np.maximum(everybody - own, 0.0) / pairs))
-        return ClusterTotals.of(units, chance)
+        if self.cluster is None:
+            return None
+        pairs = parts_left_out(self.everybody.parts)[0]
+        chance = None if pairs.silent > 0 else min(1.0, pairs.agreeing / pairs.total)
+        return ClusterTotals.of(Units(self.each, self.cluster), chance)
 
 
 def spread_by_explanation(sample: Sample) -> tuple[SpreadCounts, LeftOut]:

@@ -39,6 +39,7 @@ class Coverage:
     chance_left_out: Floats | None = None  # the same without each row or block
     further: int = 0  # rows that were looked at without their predictions, and that the sample lacks
     others: Floats | None = None  # of numbers and necessity, per row the weight of the others, each by its agreement
+    weights: Floats | None = None  # of the rows that ask, if rows are weighted
 
 
 # Encoding
@@ -92,50 +93,40 @@ class Encoded(NamedTuple):
     tables: LabelCells | NumberTable
 
 
-def independent(given: Listed, others: Listed, rank: Ints) -> list[Bools]:
-    """Which of the rows given, and of the others, may be taken for independent: one per cluster and explanation.
+def compare_labels(given: Listed, others: Listed, rank: Ints, start: int) -> LabelCells:
+    """The cells of a batch of explanations, of which `start` is the first: of rows given, and of others covered.
 
     `rank` is the order in which rows of one cluster are preferred; it depends on their content, not on their position.
     """
-    sides, rows = (given, others), given.rows
-    if rows.clusters is None:
-        return [np.ones(len(side.row), bool) for side in sides]
-    units = [side.scope * rows.units + rows.clusters[side.row] for side in sides]
-    best = np.full(given.many * rows.units, rows.n)
-    for unit, side in zip(units, sides, strict=True):
-        np.minimum.at(best, unit, rank[side.row])
-    return [rank[side.row] == best[unit] for unit, side in zip(units, sides, strict=True)]
-
-
-def compare_labels(given: Listed, others: Listed, first: list[Bools], start: int) -> LabelCells:
-    """The cells of a batch of explanations, of which `start` is the first: of rows given, and of others covered."""
-    names = len(given.rows.names)
-    sides = [side.scope * names + side.value for side in (given, others)]
-    cells = np.unique(np.concatenate(sides))
-    sides += [side[kept] for side, kept in zip(sides, first, strict=True)]
-    tables = (np.bincount(np.searchsorted(cells, side), minlength=len(cells)) for side in sides)
+    rows, names, both = given.rows, len(given.rows.names), (given, others)
+    sides = [side.scope * names + side.value for side in both]
+    tables = [np.bincount(side, minlength=given.many * names) for side in sides]
+    cells = np.flatnonzero(tables[0] + tables[1])
+    first = tables
+    if rows.clusters is not None:
+        units = [side.scope * rows.units + rows.clusters[side.row] for side in both]
+        best = np.full(given.many * rows.units, rows.n)
+        for unit, side in zip(units, both, strict=True):
+            np.minimum.at(best, unit, rank[side.row])
+        chosen = (rank[side.row] == best[unit] for unit, side in zip(units, both, strict=True))
+        first = [np.bincount(side, kept, len(tables[0])) for side, kept in zip(sides, chosen, strict=True)]
     explanation, label = np.divmod(cells, names)
-    return LabelCells(explanation + start, label, *tables)
+    return LabelCells(
+        explanation + start, label, *(table[cells].astype(np.int64, copy=False) for table in (*tables, *first))
+    )
 
 
-def compare_numbers(given: Listed, others: Listed, first: list[Bools], values: Floats) -> NumberTable:
+def compare_numbers(cells: LabelCells, start: int, many: int, values: Floats) -> NumberTable:
     """Means of the numbers of a batch of explanations, and the largest difference of their distribution functions."""
-    many, sizes, means, firsts, keys = given.many, [], [], [], []
-    for side, kept in zip((given, others), first, strict=True):
-        size, chosen = np.bincount(side.scope, minlength=many), side.scope[kept]
-        # A sum of huge numbers would be infinite; the mean of none is NaN.
-        mean = np.bincount(side.scope, values[side.value] / np.maximum(size, 1)[side.scope], minlength=many)
-        sizes.append(size)
-        means.append(np.where(size > 0, mean, np.nan))
-        firsts.append(np.bincount(chosen, minlength=many))
-        keys.append(chosen * len(values) + side.value[kept])  # ascending
-    # The difference is largest at, or just before, a number of the rows given: between, only the other side rises.
-    asked, distance = keys[0] // len(values), np.zeros(many)
-    for end in ("left", "right"):
-        shares = [
-            (np.searchsorted(key, keys[0], side=end) - (np.cumsum(size) - size)[asked]) / np.maximum(size, 1)[asked]
-            for key, size in zip(keys, firsts, strict=True)
-        ]
-        np.maximum.at(distance, asked, np.abs(shares[0] - shares[1]))
-    distance = np.where((firsts[0] > 0) & (firsts[1] > 0), distance, 0.0)
-    return NumberTable(sizes[0], sizes[1], means[0], means[1], firsts[0], firsts[1], distance)
+    which, number = cells.explanation - start, values[cells.label]
+    sizes = [np.bincount(which, side, many).astype(np.int64) for side in cells[2:]]
+    # A sum of huge numbers would be infinite; the mean of none is NaN.
+    given_mean, others_mean = (
+        np.where(size > 0, np.bincount(which, number * (side / np.maximum(size, 1)[which]), many), np.nan)
+        for side, size in zip(cells[2:4], sizes, strict=False)
+    )
+    both = (sizes[2] > 0) & (sizes[3] > 0)
+    one, other = (side * (both / np.maximum(size, 1))[which] for side, size in zip(cells[4:], sizes[2:], strict=True))
+    apart, distance = np.cumsum(one - other), np.zeros(many)  # 0 at the end of each explanation
+    np.maximum.at(distance, which, np.abs(apart))
+    return NumberTable(sizes[0], sizes[1], given_mean, others_mean, sizes[2], sizes[3], distance)

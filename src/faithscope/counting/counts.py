@@ -10,7 +10,7 @@ import numpy as np
 from faithscope import agreements
 from faithscope.agreements import Agreement, GroupedRows
 from faithscope.agreements.base import AgreementSums
-from faithscope.counting.layout import run_starts, sums
+from faithscope.counting.layout import numbered_pairs, run_starts, sums
 from faithscope.counting.leave_out import ClusterTotals, CountsRows
 from faithscope.counting.profile import LabelPairs, Profile, compact, sum_by, with_lone
 from faithscope.discretizers import discretize
@@ -191,7 +191,35 @@ class Counts(CountsRows):
             return self if other.n == 0 else other
         if (self.weight is None) != (other.weight is None):
             raise Incompatible("One of these counts is weighted and the other is not: weight both, or neither.")
-        return _merge(self, other)
+        if self.clusters is not None or other.clusters is not None:
+            raise Incompatible(
+                "Counts of clustered rows do not add up, since a cluster may be in both: count all at once."
+            )
+        if self.reached is not None or other.reached is not None:
+            raise Incompatible(
+                f"Counts of the rows that explanations cover, by {self.agreement}, do not add up: count anew."
+            )
+        if self.n + other.n > _MOST_ROWS:
+            raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; these add up to {self.n + other.n:,}.")
+        for one, two in ((self.agreement, other.agreement), (self.relation, other.relation)):
+            if one != two:
+                raise Incompatible(f"One of these counts is by {one}, the other by {two}: count both alike.")
+        if self.relation != Same() and (
+            self.distinct != other.distinct or (self.explanations.locate(other.explanations) < 0).any()
+        ):
+            raise Incompatible(
+                "These counts are of the rows that different sets of explanations cover, and such counts do not add "
+                "up: collect the distinct explanations of all parts first, then count each part against them."
+            )
+        source, labels, cells = _together(self, other)
+        keys, inverse = np.unique(np.concatenate(cells), return_inverse=True)
+        total = dict[str, Any]()
+        for name in ("given", "covered", "missed", "weight", "square"):
+            first, second = getattr(self, name), getattr(other, name)
+            if first is not None:
+                total[name] = np.bincount(inverse, np.concatenate([first, second])).astype(first.dtype, copy=False)
+        explanation, label = np.divmod(keys, len(labels))
+        return Counts(source, labels, explanation, label, relation=self.relation, agreement=self.agreement, **total)
 
     def __radd__(self, other: object) -> "Counts":
         return self if other == 0 else NotImplemented  # so that sum() works
@@ -340,16 +368,17 @@ def count_rows(sample: Sample) -> Counts:
     need(64 * sample.n, f"Counts of {sample.n:,} rows", FEWER_ROWS)
     codes, first = group(explanations.key)
     names, numbers = sample.numbered_labels
-    cells, given = tabulate(codes, numbers, len(first), len(names))
-    explanation, label = np.divmod(cells, max(1, len(names)))
+    weight = square = None
+    if sample.weights is None:
+        cells, given = tabulate(codes, numbers, len(first), len(names))
+        explanation, label = np.divmod(cells, max(1, len(names)))
+    else:
+        explanation, label, cell = numbered_pairs(codes, numbers)
+        given, weight, square = np.bincount(cell), sums(cell, sample.weights), sums(cell, sample.weights**2)
     # A second copy of nearly all rows would double the memory: keep a reference if no caller can change them.
     lazy = sample.share_memory and len(first) > len(codes) / 2
     source, chosen = (explanations, first) if lazy else (explanations.take(first), None)
     none = np.zeros(len(given), np.int64)
-    weight = square = None
-    if sample.weights is not None:
-        inverse = np.searchsorted(cells, codes * len(names) + numbers)
-        weight, square = (sums(inverse, values, len(cells)) for values in (sample.weights, sample.weights**2))
     columns = (explanation, label, given, given, none, weight, square)
     return Counts(source, names, *columns, chosen=chosen, agreement=sample.agreement)
 
@@ -371,35 +400,6 @@ def _places(names: Sequence[Any], among: Sequence[Any]) -> Ints:
     """The positions of labels among others; -1 for one that is none of them."""
     known = {label: j for j, label in enumerate(among)}
     return np.array([known.get(name, -1) for name in names], np.int64)
-
-
-def _merge(a: Counts, b: Counts) -> Counts:
-    if a.clusters is not None or b.clusters is not None:
-        raise Incompatible("Counts of clustered rows do not add up, since a cluster may be in both: count all at once.")
-    if a.reached is not None or b.reached is not None:
-        raise Incompatible(f"Counts of the rows that explanations cover, by {a.agreement}, do not add up: count anew.")
-    if a.n + b.n > _MOST_ROWS:
-        raise BadInput(f"Counts hold at most {_MOST_ROWS:,} rows; these add up to {a.n + b.n:,}.")
-    for one, other in ((a.agreement, b.agreement), (a.relation, b.relation)):
-        if one != other:
-            raise Incompatible(f"One of these counts is by {one}, the other by {other}: count both alike.")
-    if a.relation != Same() and (a.distinct != b.distinct or (a.explanations.locate(b.explanations) < 0).any()):
-        raise Incompatible(
-            "These counts are of the rows that different sets of explanations cover, and such counts do not add up: "
-            "collect the distinct explanations of all parts first, then count each part against them."
-        )
-    source, labels, cells = _together(a, b)
-    keys, inverse = np.unique(np.concatenate(cells), return_inverse=True)
-
-    def total(name: str) -> Any:
-        first, second = (getattr(counts, name) for counts in (a, b))
-        if first is None:
-            return None
-        return np.bincount(inverse, np.concatenate([first, second])).astype(first.dtype, copy=False)
-
-    explanation, label = np.divmod(keys, len(labels))
-    fields = {name: total(name) for name in ("given", "covered", "missed", "weight", "square")}
-    return Counts(source, labels, explanation, label, relation=a.relation, agreement=a.agreement, **fields)
 
 
 def _together(a: Counts, b: Counts) -> tuple[Explanations, tuple[Any, ...], list[Ints]]:

@@ -54,11 +54,13 @@ def bitmaps(cover: Parts | Blocks, layout: Layout, idle: list[str]) -> Paint:
     count, rows = len(cover.parts) + 1, len(layout.segment)
     asked = f"Bitmaps of {count - 1:,} conditions over {rows:,} rows"
     need(8 * count * layout.width, asked, "sample rows, or explanations")
+    parts = np.zeros((count, layout.width), np.uint64)
     if cover.postings is not None:
-        which, held = cover.postings
-        parts = layout.pack_pairs(which + 1, held, count)
+        which, row = cover.postings
+        place = layout.position[row]
+        ones = np.uint64(1) << (place & 63).astype(np.uint64)
+        np.bitwise_or.at(parts.reshape(-1), (which + 1) * layout.width + (place >> 6), ones)
     else:
-        parts = np.empty((count, layout.width), np.uint64)
         masks, at_once = cover.masks(layout.source), max(1, _PACKED // max(1, 64 * layout.width))
 
         def pack(numbered: list[tuple[int, Bools]]) -> tuple[list[int], Bits]:
@@ -126,13 +128,3 @@ class Asked:
     def others(self) -> Ints:
         """Per row, how many other rows its explanation was asked about."""
         return self.per_explanation[self.codes] - self.own
-
-    @property
-    def share(self) -> float:
-        """The share of all pairs that were asked about."""
-        return len(self.row) / (self.distinct * len(self.codes))
-
-    def per_cell(self, labels: Ints, many: int) -> Ints:
-        """Rows of each of the `many` labels that each explanation was asked about: (explanations, labels)."""
-        table = np.bincount(self.which * many + labels[self.row], minlength=self.distinct * many)
-        return table.reshape(self.distinct, many)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.counted import Coverage, Encoded
+from faithscope.counting.counted import Coverage
 from faithscope.counting.cover import Asked, bitmaps, over_batches
 from faithscope.counting.gpu.devices import DEVICES, HERE, on_gpu
 from faithscope.counting.layout import Layout
@@ -19,7 +19,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_word
 from faithscope.inputs.rows import rows_of
-from faithscope.relations import Blocks, Parts, Relation, Within
+from faithscope.relations import Blocks, Parts, Relation
 from faithscope.sample import Sample
 
 EXACT = 10**8  # explanations x rows: beyond it, blocks of rows are left out instead of single rows
@@ -33,84 +33,56 @@ def cover(
     relation: Relation,
     wanted: tuple[str, ...] = ("share",),
     *,
-    exact: int = EXACT,
+    exact: int | None = None,
     beside: Sequence[Explanations] = (),
 ) -> Coverage:
-    """Count the rows that the explanations of a sample cover.
-
-    Parameters
-    ----------
-    sample : Sample
-        It must have X if the relation reads rows.
-    relation : Relation
-    wanted : tuple of {"share", "recall"}
-        Sufficiency; necessity, which counts, of the rows with each row's prediction, those that its explanation covers;
-        or both in one pass, of labeled rows that are independent and count alike.
-    exact : int
-        Rows are left out one by one while explanations x rows is at most this, and in blocks beyond. Weighted and
-        clustered rows are always left out in blocks, and for necessity numbers too.
-    beside : sequence of Explanations
-        The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
-    """
-    in_blocks = wanted == ("recall",) and (sample.agreement.of_numbers or not sample.plain)
-    known = exact, beside, _block_count(sample) if in_blocks else None
-    (tally,) = _counted(sample, [relation], wanted, known)
-    return tally.coverage() if "share" in wanted else tally.necessity()
+    """Count the rows that the explanations of a sample cover, as `tallies` does."""
+    return tallies(sample, [relation], wanted, exact=exact, beside=beside)[0].coverage()
 
 
 count_necessity = partial(cover, wanted=("recall",))
 
 
-def ask_groups(sample: Sample, relation: Relation, *, recall: bool = False, among: bool = False) -> Tally | None:
-    """Groups of a sample, by their numbers in ``sample.askers``, beside everybody: rows that they cover answer.
-
-    Rows are left out in up to 100 blocks. `Tally.asking` has what was counted of each, of sufficiency or its `recall`.
-    None if a judge was not asked about all pairs.
-    """
-    if relation.partial:
-        return None
-    wanted, known = ("recall" if recall else "share",), (0, (), _block_count(sample))
-    return _counted(sample, [relation], wanted, known, groups=sample.askers, among=among)[0]
-
-
-def encoded(sample: Sample, relation: Relation, exact: int = EXACT) -> Encoded:
-    """What encoding reads of a sample without rows of weight 0; `exact` is that of `cover`."""
-    return _counted(sample, [relation], ("gap",), (exact,))[0].encoded()
-
-
-def cover_curve(sample: Sample, relations: Sequence[Within], *, device: str = "cpu") -> list[Coverage]:
-    """Coverage within several distances of one metric, each as `cover` counts it.
-
-    Every distance is computed once if no single row is to be left out.
-    """
-    return [tally.coverage() for tally in _counted(sample, relations, ("share",), (EXACT,), device)]
-
-
-def _block_count(sample: Sample) -> int:
-    """How many blocks to leave out: each is a query per row, unless rows are labeled."""
-    listed = sample.agreement.of_numbers or sample.clusters is not None
-    return int(np.clip(_QUERIES // sample.n, _FEWEST, _BLOCKS)) if listed else _BLOCKS
-
-
-def _counted(
+def tallies(
     sample: Sample,
     relations: Sequence[Relation],
-    wanted: tuple[str, ...],
-    known: tuple[Any, ...],
+    wanted: tuple[str, ...] = ("share",),
+    *,
+    exact: int | None = None,
+    beside: Sequence[Explanations] = (),
+    groups: Ints | None = None,
+    among: bool = False,
     device: str = "cpu",
-    **how: Any,
 ) -> list[Tally]:
-    """A tally of all explanations for each of the relations, which are alike but for their distances.
+    """Count the rows that explanations cover: a tally of all explanations for each of the relations.
 
     Parameters
     ----------
-    wanted, how
-        As for `Tally`.
-    known : tuple
-        What `Rows` takes after the relation.
+    sample : Sample
+        It must have X if the relations read rows.
+    relations : sequence of Relation
+        Alike but for their distances; each distance is computed once if no single row is to be left out.
+    wanted : tuple of {"share", "recall", "gap"}
+        Sufficiency; necessity, which counts, of the rows with each row's prediction, those that its explanation covers;
+        or both in one pass, of labeled rows that are independent and count alike; encoding.
+    exact : int
+        Rows are left out one by one while explanations x rows is at most this, by default 10⁸, and in blocks beyond.
+        Weighted and clustered rows are always left out in blocks, rows of `groups` too, and for necessity numbers.
+    beside : sequence of Explanations
+        The explanations of all explainers that are compared, including these, so that all leave out the same blocks.
+    groups : (n,) array, optional
+        Groups of rows that ask in turn beside everybody: `Tally.coverage` has what was counted of each.
+    among : bool
+        Whether rows of the own group alone answer.
+    device : {"auto", "cpu", "cuda"}
     """
     check_word(device, "device", DEVICES)
-    rows = Rows(sample, relations[0], *known)
+    numbers, blocks = sample.agreement.of_numbers, None
+    if groups is not None or (wanted == ("recall",) and (numbers or not sample.plain)):
+        # Each block is a query per row, unless rows are labeled.
+        listed = numbers or sample.clusters is not None
+        blocks = int(np.clip(_QUERIES // sample.n, _FEWEST, _BLOCKS)) if listed else _BLOCKS
+    rows = Rows(sample, relations[0], EXACT if exact is None else exact, beside, blocks)
     covers = [sample.covered_by(rows.distinct, each) for each in relations]
     if covers[0].asked is not None:
         if "share" not in wanted:  # "not asked" is not "does not apply"
@@ -121,17 +93,17 @@ def _counted(
             )
         wanted = ("share",)
     near = covers[0].near
-    tallies: Callable[..., Tally] = partial(Tally, sample, rows, wanted=wanted, **how)
-    if near is None or rows.numbers or rows.weighted or "gap" in wanted or "groups" in how:
+    made = partial(Tally, sample, rows, wanted=wanted, groups=groups, among=among)
+    if near is None or rows.numbers or rows.weighted or "gap" in wanted or groups is not None:
         if device == "cuda":
             raise BadInput(
                 'device="cuda" counts rows within a distance by a named metric, if they are labeled and independent, '
                 f"and nothing else: {HERE}."
             )
     elif not rows.listed and rows.blocks > 1:  # no single row is to be left out
-        count = partial(_by_pairs, rows, covers, [partial(tallies, each) for each in relations])
+        count = partial(_by_pairs, rows, covers, [partial(made, each) for each in relations])
         return on_gpu(device, near(), len(rows.distinct) * rows.n, count) or count(PairCounts)
-    found = list(map(tallies, relations))
+    found = list(map(made, relations))
     for tally, cover in zip(found, covers, strict=True):
         work = tally.prepare if not rows.numbers else lambda *batch: batch  # numbers are listed in this thread
         paint = bitmaps(cover, tally.layout, tally.idle)

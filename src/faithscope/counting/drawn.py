@@ -89,8 +89,19 @@ Counted = Counts | Profile | DrawnCounts  # what an estimate reads
 
 def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnCounts:
     """Count draws, from the position of each draw's row and its prediction, block by block."""
-    weight = sample.weight
-    place, of, value, values = _numbered(sample, answers)
+    weight, numbers, names, parts = sample.weight, sample.agreement.of_numbers, sample.numbered_labels[0], list(answers)
+    for _, labels in parts if not numbers else ():
+        different = number_labels(labels)[0]
+        if not families_of(names) & families_of(different):
+            raise WrongType(
+                f"Predictions of rows are such as {names[0]!r}, and those of draws such as {different[0]!r}, of "
+                "another type, so that none can agree: pass predictions of one type for both."
+            )
+    of = np.concatenate([np.empty(0, np.int64), *(part for part, _ in parts)])
+    every = np.concatenate([sample.labels, *(labels for _, labels in parts)])
+    different, every = number_labels(every.astype(np.float64) if numbers else every)
+    values = np.array(different, np.float64) if numbers else np.arange(float(len(different)))
+    place, value = every[: sample.n], every[sample.n :]
     kernel = sample.agreement.over(values)
     cells, times = np.unique(of * len(values) + value, return_counts=True)
     row, drawn = np.divmod(cells, len(values))
@@ -109,7 +120,7 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
         return divided(np.clip(total - checked * mean, 0.0, np.maximum(rest, 0.0)), rest, np.nan)
 
     drop = None
-    if sample.agreement.of_numbers:
+    if numbers:
         means = sums(row, share * values[drawn], sample.n)
         drop = np.where(others > 0, sample.labels - means, np.nan)
     return DrawnCounts(
@@ -118,26 +129,9 @@ def count_draws(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> DrawnC
         by_chance=without_own(towards[place]),
         by_others=without_own(sums(row, share * backwards[drawn], sample.n)),
         drop=drop,
-        labels=sample.numbered_labels[0],
+        labels=names,
         distinct=len(sample.explanations.group()[1]),
         agreement=sample.agreement,
         weight=sample.weights,
         clusters=ClusterTotals.of(Units.of(sample)),
     )
-
-
-def _numbered(sample: Sample, answers: Iterable[tuple[Ints, Array]]) -> tuple[Ints, Ints, Ints, Floats]:
-    """Per row its prediction, per draw its row and its prediction, by number; and the different predictions."""
-    numbers, names, parts = sample.agreement.of_numbers, sample.numbered_labels[0], list(answers)
-    for _, labels in parts if not numbers else ():
-        different = number_labels(labels)[0]
-        if not families_of(names) & families_of(different):
-            raise WrongType(
-                f"Predictions of rows are such as {names[0]!r}, and those of draws such as {different[0]!r}, of "
-                "another type, so that none can agree: pass predictions of one type for both."
-            )
-    of = np.concatenate([np.empty(0, np.int64), *(part for part, _ in parts)])
-    every = np.concatenate([sample.labels, *(labels for _, labels in parts)])
-    different, place = number_labels(every.astype(np.float64) if numbers else every)
-    values = np.array(different, np.float64) if numbers else np.arange(float(len(different)))
-    return place[: sample.n], of, place[sample.n :], values

@@ -76,25 +76,11 @@ class Lots(NamedTuple):
     share: Floats
 
 
-class Thinned(NamedTuple):
-    """Sums over the rows that are kept, per explanation, and without each lot.
+def thin(lots: Lots, agreement: AgreementSums) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """The means of A and of S over all ways of keeping rows, by an agreement of the predictions.
 
-    Attributes
-    ----------
-    agreeing, silent : (explanations,) arrays
-        A and S of each explanation.
-    agreeing_without, silent_without : (k,) arrays
-        A and S of the lot's explanation without the lot.
+    Each of the two comes per explanation, and as it is of each lot's explanation without the lot.
     """
-
-    agreeing: Floats
-    silent: Floats
-    agreeing_without: Floats
-    silent_without: Floats
-
-
-def thin(lots: Lots, agreement: AgreementSums) -> Thinned:
-    """The means of A and S over all ways of keeping rows, per explanation, by an agreement of the predictions."""
     need(160 * (len(lots.lot) + len(lots.kept)), f"Sums over {len(lots.lot):,} kinds of rows", FEWER_ROWS)
     size, mass = (sums(lots.explanation, each) for each in (lots.times, lots.times * lots.kept))
     quadrature = np.searchsorted(_SIZES, size) + ((size > _SIZES[-1]) & (mass >= _MANY))
@@ -106,7 +92,7 @@ def thin(lots: Lots, agreement: AgreementSums) -> Thinned:
         explanation = (np.cumsum(these) - 1)[lots.explanation[chosen]]
         kept, within, times = (column[chosen] for column in lots[1:4])
         lot, share = (np.cumsum(chosen) - 1)[lots.lot[entries]], lots.share[entries]
-        cells, often = Cells.of(explanation[lot], lots.label[entries]), times[lot]
+        cells, often = Cells(*numbered_pairs(explanation[lot], lots.label[entries])), times[lot]
         nodes, weights, tail = _QUADRATURES[number - 1]
         span = np.minimum(1.0, tail / sums(explanation, times * kept))
         whole, left = np.zeros(len(span)), np.zeros(len(kept))
@@ -121,14 +107,8 @@ def thin(lots: Lots, agreement: AgreementSums) -> Thinned:
             whole += factor * pairs
             left += factor[explanation] * scale * (pairs[explanation] - 2 * met)
         agreeing[these], without[chosen] = whole, np.maximum(left, 0.0)
-    silent, silent_without = _silent(lots, size)
-    return Thinned(agreeing, silent, without, silent_without)
-
-
-def _silent(lots: Lots, size: Floats) -> tuple[Floats, Floats]:
-    """S of each explanation of so many lots, and without each lot; lots that are surely kept silence no other."""
     explanation, kept, times = lots.explanation, lots.kept, lots.times
-    sure = kept == 1.0
+    sure = kept == 1.0  # lots that are surely kept silence no other
     odds = np.where(sure, 0.0, kept / np.where(sure, 1.0, 1 - kept))
     logs = np.where(sure, 0.0, np.log1p(-np.where(sure, 0.0, kept)))
     certain, ratio, log = (sums(explanation, times * column) for column in (sure, odds, logs))
@@ -137,8 +117,8 @@ def _silent(lots: Lots, size: Floats) -> tuple[Floats, Floats]:
         return np.exp(log) * np.where(certain == 0, np.maximum(ratio, 0.0), certain == 1)
 
     others = (column[explanation] for column in (certain, ratio, log))
-    without = alone(*(total - own for total, own in zip(others, (sure, odds, logs), strict=True)))
-    return alone(certain, ratio, log), np.where(size[explanation] > 1, without, 0.0)
+    left = alone(*(total - own for total, own in zip(others, (sure, odds, logs), strict=True)))
+    return (agreeing, without), (alone(certain, ratio, log), np.where(size[explanation] > 1, left, 0.0))
 
 
 class Kept(NamedTuple):
@@ -168,34 +148,33 @@ def keep(sample: Sample, kinds: Kinds) -> Kept | None:
     explanation = kinds.part[0]
     own, weights = kinds.parts.own, sample.weight
     heaviest, total = float(own.max()), float(own.sum())
-    labeled = in_quarters(sample)
-    apart = (kinds if labeled is sample else Kinds.of(labeled)).sizes_apart()
-    if sample.clusters is None:
-        few = heaviest * total / 2 > float(np.sum(weights**2))
-        if few and abs(apart) <= _APART and not _alike_within_labels(labeled, explanation):
+    few = sample.clusters is not None or heaviest * total / 2 > float(np.sum(weights**2))
+    if few:
+        labeled = in_quarters(sample)
+        apart = abs((kinds if labeled is sample else Kinds.of(labeled)).sizes_apart())
+        if sample.clusters is not None:
+            few = apart > _CLUSTERS_APART
+        elif apart <= _APART and not _alike_within_labels(labeled, explanation):
             return None
-    else:
-        few = abs(apart) > _CLUSTERS_APART
     most = np.full(len(own), heaviest)
     if sample.clusters is not None and not few:
         largest = np.zeros(int(explanation.max()) + 1)
         np.maximum.at(largest, explanation, own)
         most = largest[explanation]
     lots, entry = _lots(sample, kinds, most)
-    thinned = thin(lots, sample.agreement.over(sample.values))
-    weighed = np.zeros(len(thinned.agreeing))
+    sides = thin(lots, sample.agreement.over(sample.values))
+    weighed = np.zeros(len(sides[0][0]))
     weighed[explanation] = most
     unit = np.arange(len(own)) if kinds.parts.unit is None else kinds.parts.unit
     units = Units.of(sample)
     left = np.maximum(total - units.mass, total * 1e-12)
 
-    def left_out(whole: Floats, changed: Floats) -> tuple[float, Floats]:
-        """The sum over explanations, and what is left of it per row without each unit."""
-        all_of_it = float(weighed @ whole)
-        return all_of_it, (all_of_it + sums(unit, most * (changed[entry] - whole[explanation]))) / left
-
-    agreeing, value = left_out(thinned.agreeing, thinned.agreeing_without)
-    silent, alone = left_out(thinned.silent, thinned.silent_without)
+    # The sums over explanations, and what is left of them per row without each unit.
+    agreeing, silent = (float(weighed @ per_explanation) for per_explanation, _ in sides)
+    value, alone = (
+        (total + sums(unit, most * (changed[entry] - per_explanation[explanation]))) / left
+        for total, (per_explanation, changed) in zip((agreeing, silent), sides, strict=True)
+    )
     nobody = len(own) == len(weighed)  # then all of it is silent, to the last digit
     terms = Sums(agreeing, total if nobody else min(silent, total), total)
     notes = (kept_note(sample, f"about {np.sum(own / most):,.0f} rows"),) if few else ()
@@ -211,24 +190,25 @@ def kept_note(sample: Sample, rows: str) -> str:
 def _lots(sample: Sample, kinds: Kinds, most: Floats) -> tuple[Lots, Ints]:
     """The lots of a sample, each kept in proportion to the weight of its heaviest; and the lot of each part.
 
-    Rows without clusters that have the same explanation, prediction and weight are one lot, so many times.
+    Parts with the same explanation and weight whose rows all have the same prediction are one lot, so many times.
     """
     explanation, part = kinds.part
-    labels = sample.numbered_labels[1]
-    if sample.clusters is None:
-        values, place = np.unique(sample.weight / most, return_inverse=True)
-        groups, names, cell = numbered_pairs(explanation, labels)
-        which, value, entry = numbered_pairs(cell, place)
-        kept, times, all_its = values[value], np.bincount(entry), np.arange(len(value))
-        within = sample.agreement.itself * kept**2
-        return Lots(groups[which], kept, within, times, all_its, names[which], kept), entry
-    kept = kinds.parts.own / most
-    cells = kinds.cells[1] or kinds.cells[0]
-    agreeing = cells.agreeing(kinds.sums, sample.weight)
-    within = sums(part, sample.weight * agreeing) / most**2
-    lot, label, cell = numbered_pairs(part, labels)
-    share = sums(cell, sample.weight) / most[lot]
-    return Lots(explanation, kept, within, np.ones(len(kept), np.int64), lot, label, share), np.arange(len(kept))
+    lot, label, cell = numbered_pairs(part, sample.numbered_labels[1])
+    kept, several = kinds.parts.own / most, np.bincount(lot) > 1
+    within = sample.agreement.itself * kept**2
+    if several.any():
+        agreeing = (kinds.cells[1] or kinds.cells[0]).agreeing(kinds.sums, sample.weight)
+        within = np.where(several, sums(part, sample.weight * agreeing) / most**2, within)
+    alike = np.unique(kept, return_inverse=True)[1]
+    alike[several] = len(alike) + np.arange(np.sum(several))  # each by itself
+    entry = numbered_pairs(numbered_pairs(explanation, label[run_starts(lot)])[2], alike)[2]
+    times = np.bincount(entry)
+    one = np.empty(len(times), np.int64)
+    one[entry] = np.arange(len(entry))
+    held = np.flatnonzero(one[entry[lot]] == lot)
+    held = held[np.argsort(entry[lot[held]], kind="stable")]
+    share = sums(cell, sample.weight)[held] / most[lot[held]]
+    return Lots(explanation[one], kept[one], within[one], times, entry[lot[held]], label[held], share), entry
 
 
 def _alike_within_labels(sample: Sample, codes: Ints) -> bool:

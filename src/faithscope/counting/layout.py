@@ -73,14 +73,6 @@ class Layout:
         bits &= self.everybody
         return bits
 
-    def pack_pairs(self, which: Ints, rows: Ints, bitmaps: int) -> Bits:
-        """Bitmaps in which bitmap ``which[i]`` holds row ``rows[i]``, and no other bit is set."""
-        bits = np.zeros((bitmaps, self.width), np.uint64)
-        place = self.position[rows]
-        ones = np.uint64(1) << (place & 63).astype(np.uint64)
-        np.bitwise_or.at(bits.reshape(-1), which * bits.shape[1] + (place >> 6), ones)
-        return bits
-
     def ones(self, bits: Bits) -> tuple[Ints, Ints]:
         """The bitmap and the bit of every bit that is set, in order."""
         words = np.flatnonzero(bits)
@@ -163,5 +155,12 @@ def numbered_pairs(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
     [[0, 1], [2, 0], [1, 0, 1]]
     """
     many = int(second.max(initial=0)) + 1
-    pairs, place = np.unique(first * many + second, return_inverse=True)
-    return *np.divmod(pairs, many), place.reshape(-1)
+    most, place = many * (int(first.max(initial=0)) + 1), first * many + second
+    if most <= 4 * len(place) + 1024:
+        known = np.bincount(place, minlength=most) > 0
+        return *np.divmod(np.flatnonzero(known), many), (np.cumsum(known) - 1)[place]
+    order = order_by(place, most)
+    ascending = place[order]
+    starts = run_starts(ascending)
+    place[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    return *np.divmod(ascending[starts], many), place

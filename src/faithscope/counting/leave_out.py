@@ -230,13 +230,9 @@ class Losses(NamedTuple):
     kernel: AgreementSums
     labels: int
 
-    def at(self, scope: Ints, label: Ints) -> Floats:
-        """The losses of one witness of each of these explanations, with these predictions: (k, m)."""
-        lost = self.by_scope[:, scope].astype(np.float64)
-        lost[0] -= self.kernel.at(self.alike, scope, label)
-        return lost
-
-    def by_row(self, batches: Iterable[tuple[int, Bits]], layout: Layout, label: Ints, dense: bool) -> Floats:
+    def by_row(
+        self, batches: Iterable[tuple[int, Bits]], layout: Layout, label: Ints, dense: bool, step: int
+    ) -> Floats:
         """For each row, the sums of the losses over the explanations that cover it: (k, n).
 
         Parameters
@@ -247,10 +243,13 @@ class Losses(NamedTuple):
             The prediction of each row, by number.
         dense : bool
             Whether bits may be multiplied: labels of which each has many rows.
+        step : int
+            How many explanations to work on at once.
         """
         total = np.zeros((len(self.by_scope), len(layout.source)))
         label = label[layout.source]
-        for start, bits in batches:
+        parts = ((start + at, bits[at : at + step]) for start, bits in batches for at in range(0, len(bits), step))
+        for start, bits in parts:
             stop = start + len(bits)
             here = slice(*np.searchsorted(self.alike.group, [start, stop]))
             group, value, weight = self.alike
@@ -258,12 +257,12 @@ class Losses(NamedTuple):
             if dense and _COVERED * np.sum(np.bitwise_count(bits), dtype=np.int64) > 64 * bits.size:
                 agreed = np.zeros((len(bits), self.labels))
                 agreed[group[here] - start, value[here]] = weight[here]
-                step = max(1, _CELLS // (64 * len(bits)))
+                words_at_once = max(1, _CELLS // (64 * len(bits)))
                 for number, first in enumerate(layout.first.tolist()):  # words of one label stand together
                     last, weights = first + int(layout.depth[number]), lost.astype(np.float64)
                     weights[0] -= agreed[:, number]
-                    for begin in range(first, last, step):
-                        words = slice(begin, min(begin + step, last))
+                    for begin in range(first, last, words_at_once):
+                        words = slice(begin, min(begin + words_at_once, last))
                         part = np.ascontiguousarray(bits[:, words]).view(np.uint8)
                         masks = np.unpackbits(part, axis=1, bitorder="little").astype(np.float64)
                         total[:, 64 * words.start : 64 * words.stop] += weights @ masks

@@ -31,7 +31,13 @@ def _centered(sample: Sample) -> tuple[Floats, float]:
     if sample.clusters is not None:
         raise NotProven("Spread is not measured for clustered rows: use agreement=fs.Close(eps) with clusters.")
     values, unit = scaled(sample.labels)
-    _refuse_constant(values)
+    if len(values) < 2:
+        raise BadInput("Spread needs at least 2 rows, since a single prediction has no variance; got 1.")
+    if (values[:2] == values[0]).all() and (values == values[0]).all():
+        raise BadInput(
+            f"Predictions are all equal ({', '.join(f'{value:g}' for value in values[0])}), so there is no variance to "
+            "account for: measure agreement=fs.Close(eps)" + (" of one of them." if len(values[0]) > 1 else " instead.")
+        )
     columns, weight = np.ascontiguousarray(values.T), sample.weight
     for _ in range(2):  # far from 0, the first mean is rounded
         columns -= ((weight * columns).sum(axis=1) / weight.sum())[:, None]
@@ -187,13 +193,3 @@ def spread_of_plain_rows(sample: Sample) -> tuple[SpreadCounts, LeftOut, Ints, F
     )
     pairs = LabelPairs.of_centered(columns.T, distance, np.ones(n))
     return spread, LeftOut(value, silent), sizes, sizes * within, pairs
-
-
-def _refuse_constant(values: Floats) -> None:
-    if len(values) < 2:
-        raise BadInput("Spread needs at least 2 rows, since a single prediction has no variance; got 1.")
-    if (values[:2] == values[0]).all() and (values == values[0]).all():
-        raise BadInput(
-            f"Predictions are all equal ({', '.join(f'{value:g}' for value in values[0])}), so there is no variance to "
-            "account for: measure agreement=fs.Close(eps)" + (" of one of them." if len(values[0]) > 1 else " instead.")
-        )

@@ -66,14 +66,6 @@ class Pieces:
         sums = np.add.reduceat(masks.view(np.uint64), begins, axis=1)  # each byte is a sum of its own
         return ((sums * _ONES) >> _TOP).astype(np.uint8)  # the product adds all bytes up in the highest
 
-    def count_across(self, masks: Bools, first: int, last: int) -> Bytes:
-        """How many of the masks, one per row of the pieces `first` to `last`, hold each column: (pieces, columns)."""
-        bounds = (self.bounds[first : last + 1] - self.bounds[first]).tolist()
-        ones, counts = masks.view(np.uint8), np.empty((last - first, masks.shape[1]), np.uint8)
-        for number, row in enumerate(counts):
-            np.add.reduce(ones[bounds[number] : bounds[number + 1]], axis=0, dtype=np.uint8, out=row)
-        return counts
-
     def by_segment(self, counts: Bytes) -> Ints:
         """Counts per piece, added up per segment: (…, segments)."""
         full, first = np.unique(self.of, return_index=True)
@@ -111,17 +103,14 @@ class PairCounts:
         need_distances(near, int(pieces.places[-1]))
         rows = np.full((int(pieces.places[-1]), near.rows.shape[1]), np.nan)
         rows[pieces.position] = near.rows[pieces.order]
-        self.halved = self._may_halve()
+        # One half of the pairs gives the other, unless filling up segments costs more than that saves.
+        sizes = len(radii) * len(codes) * len(pieces.of)
+        once = len(np.unique(codes)) == len(codes)  # each center is one row's
+        alike = self.alike and once and near.metric in _SYMMETRIC and bool((radii == radii[:, :1]).all())
+        self.halved = alike and sizes <= _TABLE and int(pieces.places[-1]) < 1.5 * len(pieces.position)
         arranged = near.centers[codes[pieces.order]] if self.halved else near.centers
         radii = radii[:, codes[pieces.order]] if self.halved else radii
         self.tiles = to_tiles(replace(near, centers=arranged, rows=rows, radii=radii[0]), radii)
-
-    def _may_halve(self) -> bool:
-        """Whether one half of the pairs gives the other, and filling up segments does not cost more than that saves."""
-        places, sizes = len(self.pieces.position), len(self.radii) * len(self.codes) * len(self.pieces.of)
-        once = len(np.unique(self.codes)) == len(self.codes)  # each center is one row's
-        alike = self.alike and once and self.near.metric in _SYMMETRIC and bool((self.radii == self.radii[:, :1]).all())
-        return alike and sizes <= _TABLE and int(self.pieces.places[-1]) < 1.5 * places
 
     @cached_property
     def alike(self) -> bool:
@@ -150,8 +139,15 @@ class PairCounts:
 
     def counter(self) -> Callable[[int, int], Ints]:
         """A function that counts for the centers from start to stop: (k, centers, segments)."""
-        counted = self._halves() if self.halved else self._counted
-        return lambda start, stop: self.pieces.by_segment(counted(start, stop))
+        if not self.halved:
+            return lambda start, stop: self.pieces.by_segment(self._counted(start, stop))
+        # From a table of all pairs, of which one half is computed.
+        table = np.empty((len(self.radii), len(self.codes), len(self.pieces.of)), np.uint8)
+        for _ in in_threads(lambda group: self._fill(table, group), range(len(self.groups) - 1)):
+            pass
+        place = np.empty(len(self.codes), np.int64)
+        place[self.codes[self.pieces.order]] = np.arange(len(self.codes))
+        return lambda start, stop: self.pieces.by_segment(table[:, place[start:stop]])
 
     def _counted(self, start: int, stop: int) -> Bytes:
         """Counts per piece of the centers from start to stop: (k, centers, pieces)."""
@@ -162,23 +158,19 @@ class PairCounts:
                 table[:, first:last] = self.pieces.count(mask, first, last)
         return counts
 
-    def _halves(self) -> Callable[[int, int], Bytes]:
-        """The same from a table of all pairs, of which one half is computed."""
-        table = np.empty((len(self.radii), len(self.codes), len(self.pieces.of)), np.uint8)
-        for _ in in_threads(lambda group: self._fill(table, group), range(len(self.groups) - 1)):
-            pass
-        place = np.empty(len(self.codes), np.int64)
-        place[self.codes[self.pieces.order]] = np.arange(len(self.codes))
-        return lambda start, stop: table[:, place[start:stop]]
-
     def _fill(self, table: Bytes, group: int) -> None:
         """Count the pairs of a group of pieces with itself and with all later groups."""
         pieces, (own, end) = self.pieces, self.groups[group : group + 2]
         centers = slice(*pieces.bounds[[own, end]].tolist())
+        bounds = (pieces.bounds[own : end + 1] - centers.start).tolist()
         for first, last in zip(self.groups[group:-1], self.groups[group + 1 :], strict=True):
-            places, others = (slice(*bounds[[first, last]].tolist()) for bounds in (pieces.places, pieces.bounds))
+            places, others = (slice(*ends[[first, last]].tolist()) for ends in (pieces.places, pieces.bounds))
             filled = pieces.position[others] - places.start
             for counts, mask in zip(table, self.tiles.masks(centers, places), strict=True):
                 counts[centers, first:last] = pieces.count(mask, first, last)
-                if first > own:
-                    counts[others, own:end] = np.take(pieces.count_across(mask, own, end), filled, axis=1).T
+                if first > own:  # how many of the masks of each of the own pieces hold each column
+                    across = np.empty((end - own, mask.shape[1]), np.uint8)
+                    for number, row in enumerate(across):
+                        part = mask[bounds[number] : bounds[number + 1]].view(np.uint8)
+                        np.add.reduce(part, axis=0, dtype=np.uint8, out=row)
+                    counts[others, own:end] = np.take(across, filled, axis=1).T

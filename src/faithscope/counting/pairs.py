@@ -146,14 +146,10 @@ class Tabled:
         rows, weight = self.tables
         return self.weight if weight is rows else rows.sum(axis=1, dtype=np.float64)
 
-    @cached_property
-    def _by_cell(self) -> Floats:
-        return np.asarray(self.table.sum(axis=1))
-
     def agreeing(self, scope: Ints, value: Ints, block: Ints | None = None) -> Floats:
         """Per explanation and prediction, the weight of its witnesses, or those in a block, by agreement with that."""
         cell = scope * self.labels + value
-        return self._by_cell[cell] if block is None else np.asarray(self.table[cell, block])
+        return np.asarray(self.table.sum(axis=1)[cell] if block is None else self.table[cell, block])
 
     def answering(self, askers: Askers) -> Floats:
         """By group of askers and block of witnesses, the weight of pairs, each by its agreement."""

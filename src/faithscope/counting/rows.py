@@ -48,39 +48,23 @@ class Content:
         known = (part for part in (sample.labels, weights, sample.X) if part is not None)
         return hash_rows([block for part in known for block in row_blocks(part) or ()])
 
-    def _sorted(self, words: Words, *, by_cluster: bool = False) -> Ints:
-        """The rows by these digests; of equal ones, by the group that asks, and by what their cluster holds.
-
-        Or the clusters, by what their rows are, in any order.
-        """
-        askers, clusters = self.sample.askers, self.sample.clusters
-        keys = [words] if askers is None else [askers, words]
-        if clusters is not None:
-            together = np.zeros(int(clusters.max()) + 1, np.uint64)
-            np.add.at(together, clusters, words)
-            ranked = np.argsort(together, kind="stable")
-            if by_cluster:
-                return ranked
-            keys = [np.argsort(ranked)[clusters], *keys]
-        return np.argsort(words, kind="stable") if len(keys) == 1 else np.lexsort(keys)
-
-    @cached_property
-    def _order(self) -> Ints:
-        """The rows by their digest."""
-        return self._sorted(self._of_rows)
-
     @cached_property
     def of_rows_alone(self) -> bool:
         """Whether equal rows were given equal explanations; the blocks then depend on the rows alone."""
-        words = self._of_rows[self._order]
+        order = np.argsort(self._of_rows, kind="stable")
+        words = self._of_rows[order]
         repeated = np.flatnonzero(words[1:] == words[:-1])
-        rows, previous = self._order[repeated + 1], self._order[repeated]
+        rows, previous = order[repeated + 1], order[repeated]
         given = (explanations.group()[0] for explanations in self.explanations if len(repeated))
         return not any((numbers[rows] != numbers[previous]).any() for numbers in given)
 
     def _by_digest(self, by_cluster: bool) -> Ints:
-        """The rows, or the clusters, in the order of their digests, which depends on their content alone."""
-        words = self._of_rows
+        """The rows in the order of their digests, which depends on their content alone; or the clusters.
+
+        Of equal rows, by the group that asks, and by what their cluster holds. Clusters go by what their rows are, in
+        any order.
+        """
+        words, askers, clusters = self._of_rows, self.sample.askers, self.sample.clusters
         if not self.of_rows_alone:
             # Explanations that are `Shared` go by their content, not by their order of appearance.
             given = [
@@ -90,9 +74,15 @@ class Content:
                 for block in row_blocks(column) or ()
             ]
             words = hash_rows([words[:, None], *given])
-        elif not by_cluster or self.sample.clusters is None:
-            return self._order
-        return self._sorted(words, by_cluster=by_cluster)
+        keys = [words] if askers is None else [askers, words]
+        if clusters is not None:
+            together = np.zeros(int(clusters.max()) + 1, np.uint64)
+            np.add.at(together, clusters, words)
+            ranked = np.argsort(together, kind="stable")
+            if by_cluster:
+                return ranked
+            keys = [np.argsort(ranked)[clusters], *keys]
+        return np.lexsort(keys)
 
     def deal(self, blocks: int) -> Ints:
         """The block of each row: rows are sorted by digest and dealt into blocks of equal size by a fixed permutation.
@@ -131,8 +121,7 @@ class Rows:
     Attributes
     ----------
     distinct : Explanations
-        The distinct scopes, in order of appearance; if all are, those of the sample, which a caller may change later:
-        see `kept`.
+        The distinct scopes, in order of appearance; if all are, those of the sample, which a caller may change later.
     codes : (n,) array
         The position of each row's explanation among the distinct ones.
     names : tuple
@@ -176,14 +165,9 @@ class Rows:
         self.blocks = min(blocks, self.units)
 
     @cached_property
-    def kept(self) -> Explanations:
-        """The distinct explanations, to be kept: a copy, if a caller may change them."""
-        return self.distinct.take(np.arange(self.n)) if len(self.distinct) == self.n else self.distinct
-
-    @cached_property
     def block(self) -> Ints:
         """The block of each row, which is its own, or depends on its content and not on its position."""
-        return self.content.deal(self.blocks)
+        return np.zeros(self.n, np.int64) if self.blocks == 1 else self.content.deal(self.blocks)
 
     @cached_property
     def per_block(self) -> Floats:

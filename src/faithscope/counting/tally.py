@@ -1,6 +1,6 @@
 """Tally: what a pass over explanations and rows adds up for sufficiency, necessity and encoding."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -16,7 +16,6 @@ from faithscope.counting.counted import (
     NumberTable,
     compare_labels,
     compare_numbers,
-    independent,
 )
 from faithscope.counting.counts import Counts, tabulate
 from faithscope.counting.cover import Asked
@@ -102,9 +101,12 @@ class Tally:
         self.even = sample.plain
         self.bits: list[tuple[int, Bits]] = []  # kept to leave out single rows
         many = 0 if rows.single else 1 if groups is None else int(groups.max()) + 1
-        self.shares = [ShareBlocks(rows.blocks, self.even, self.moments) for _ in range(many * ("share" in wanted))]
-        self.recalls = [RecallBlocks(self.everybody) for _ in range(many * ("recall" in wanted))]
-        self.gaps = [GapBlocks(rows, self.itself) for _ in range(many * ("gap" in wanted))]
+        made: dict[str, Callable[[], Any]] = {
+            "share": partial(ShareBlocks, rows.blocks, self.even, self.moments),
+            "recall": lambda: RecallBlocks(self.everybody),
+            "gap": partial(GapBlocks, rows, self.itself),
+        }
+        self.sums = {what: [made[what]() for _ in range(many)] for what in wanted}  # by group that asks
 
     @cached_property
     def everybody(self) -> Everybody:
@@ -150,8 +152,7 @@ class Tally:
             self._note(start, askers, covered, own)
         else:
             adding.append(partial(self._count, start, covered.many, *covered.cells))
-        wanted: list[tuple[int, Any]] = [*enumerate(self.shares), *enumerate(self.recalls), *enumerate(self.gaps)]
-        for number, measure in wanted:
+        for number, measure in (each for groups in self.sums.values() for each in enumerate(groups)):
             asking, answering, theirs = askers, covered, own
             if self.groups is not None:  # which ask in turn
                 chosen = self.groups[askers.row] == number
@@ -168,12 +169,9 @@ class Tally:
         rows, many, seen = self.rows, covered.many, covered
         if "gap" in self.wanted:
             given, seen = covered.apart(askers)
-            first, numbers = independent(given, seen, self.rank), self.sample.agreement.of_numbers
-            self.compared.append(
-                compare_numbers(given, seen, first, self.sample.values)
-                if numbers
-                else compare_labels(given, seen, first, start)
-            )
+            cells = compare_labels(given, seen, self.rank, start)
+            numbers = self.sample.agreement.of_numbers
+            self.compared.append(compare_numbers(cells, start, many, self.sample.values) if numbers else cells)
         self.reached[start : start + many] = np.bincount(seen.scope, minlength=many)
         self.agreeing[askers.row] = seen.agreeing(askers.scope, askers.value)
         if rows.clusters is not None:
@@ -187,6 +185,8 @@ class Tally:
     @cached_property
     def rank(self) -> Ints:
         """The order in which tests of encoding prefer the rows of one cluster."""
+        if self.rows.clusters is None:
+            return np.arange(self.rows.n)
         alone = replace(self.sample, weights=None, clusters=None, askers=None)
         return Content(alone, self.rows.content.explanations).deal(self.rows.n)
 
@@ -229,31 +229,36 @@ class Tally:
         weight, square = [sums(place, rows.weight**power, len(cells)) for power in powers] or (None, None)
         explanation, label = np.divmod(cells, names)
         tables = explanation, label, given, covered, missed, weight, square
-        return Counts(rows.kept, rows.names, *tables, self.relation, **known)
+        source = rows.distinct  # a copy, if a caller may change them
+        source = source.take(np.arange(rows.n)) if len(source) == rows.n else source
+        return Counts(source, rows.names, *tables, self.relation, **known)
 
     def _lost(self, losses: Losses) -> Floats:
         """For each row, the losses of the explanations that cover it."""
-        layout, rows = self.layout, self.rows
-        step = max(1, TABLE // rows.n)
-
-        def batches() -> Iterator[tuple[int, Bits]]:
-            for start, bits in self.bits:
-                for begin in range(0, len(bits), step):
-                    yield start + begin, bits[begin : begin + step]
-
-        return losses.by_row(batches(), layout, rows.labels, not rows.listed)
+        rows = self.rows
+        return losses.by_row(self.bits, self.layout, rows.labels, not rows.listed, max(1, TABLE // rows.n))
 
     def coverage(self) -> Coverage:
-        """The coverage of all explanations that were added."""
+        """The coverage of all explanations that were added; that of necessity, if it alone is wanted."""
         rows, counts, moments = self.rows, self.counts, self.moments
+        known, necessity = (counts, rows.codes, self.own, tuple(self.idle)), None
+        if "recall" in self.wanted and rows.single:
+            terms = recall_left_out(counts, self._lost(recall_losses(counts)), rows.cell, self.own)
+            necessity = Coverage(*known, **terms)
+        elif "recall" in self.wanted:
+            terms = self.sums["recall"][0].result(np.ones(rows.n, bool), rows.independent.heaviest)
+            necessity = Coverage(*known, block=rows.block, alike=rows.content.of_rows_alone, **terms)
+        if "share" not in self.wanted and necessity is not None:
+            return necessity
+        total = left_out = spread = None
         unit = 1.0 if moments is None else scaled(self.sample.values)[1]
-        total = block = left_out = spread = None
-        if self.shares:
-            (share,), total = self.shares, self.shares[0].total()
+        if not rows.single:
+            share = self.sums["share"][0]
+            total = share.total()
             if rows.units > 1:
-                left_out, block = share.left_out(rows.per_block, rows.units), rows.block
-                spread = share.spread(left_out, unit, block)
-        elif rows.single and rows.n > 1:
+                left_out = share.left_out(rows.per_block, rows.units)
+                spread = share.spread(left_out, unit, rows.block)
+        elif rows.n > 1:
             losses, others = share_losses(counts), counts.per_explanation[rows.codes] - self.own
             alone, few = others == 0, others == 1
             if moments is not None:  # silent, without one other row
@@ -266,31 +271,19 @@ class Tally:
                 without = silent - moments * alone + lost[3:] - moments * (few & self.own)
                 everyone, sums_ = whole(moments) - moments, counts.profile().terms
                 spread = spread_of(sums_, left_out, moments, (silent, without), everyone, unit)
+        in_blocks = not rows.single and rows.units > 1
         return Coverage(
-            counts,
-            rows.codes,
-            self.own,
-            tuple(self.idle),
+            *known,
             left_out,
-            block,
-            block is None or rows.content.of_rows_alone,
+            rows.block if in_blocks else None,
+            not in_blocks or rows.content.of_rows_alone,
             None if self.even and not rows.numbers else total,
             spread,
             self.asked,
-            self.necessity() if "recall" in self.wanted else None,
+            necessity,
             None if rows.clusters is None else self.strangers,
+            weights=self.sample.weights,
         )
-
-    def necessity(self) -> Coverage:
-        """Necessity of all explanations that were added."""
-        rows, known = self.rows, (self.counts, self.rows.codes, self.own, tuple(self.idle))
-        if rows.single:
-            return Coverage(
-                *known, **recall_left_out(self.counts, self._lost(recall_losses(self.counts)), rows.cell, self.own)
-            )
-        all_ask, alike = np.ones(rows.n, bool), rows.content.of_rows_alone
-        terms, others = self.recalls[0].result(all_ask, rows.independent.heaviest), self.everybody.others(all_ask)
-        return Coverage(*known, block=rows.block, alike=alike, others=others, **terms)
 
     def asking(self, numbers: Collection[int]) -> Coverage:
         """Sufficiency, or necessity, of rows of some groups that ask together, beside all rows that they cover."""
@@ -299,14 +292,14 @@ class Tally:
         units = Units(rows.weight * asks, rows.clusters)
         heaviest = units.effective_n * float(rows.independent.mass.max() / (rows.weight @ asks))
         told: dict[str, Any]
-        if self.recalls:
+        if "recall" in self.wanted:
             recall = RecallBlocks(everybody)
             for number in numbers:
-                recall.add(self.recalls[number].sums, recall.leaning)
-            told = {**recall.result(asks, heaviest), "others": everybody.others(asks)}
+                recall.add(self.sums["recall"][number].sums, recall.leaning)
+            told = recall.result(asks, heaviest)
         else:
             share = ShareBlocks(rows.blocks, self.even, self.moments)
-            for number, part in enumerate(self.shares):
+            for number, part in enumerate(self.sums["share"]):
                 if number in numbers:
                     share.add(part.sums, part.leaning)
                 elif not self.among:  # rows of other groups may be silent too
@@ -325,6 +318,7 @@ class Tally:
         cell, clusters = np.flatnonzero(many.given)[rows.cell], ClusterTotals.of(units, told["chance"])
         counts = many.of_askers(cell, asks, asks & ~self.own, masses, clusters)
         codes = np.unique(rows.codes[asks], return_inverse=True)[1].reshape(-1)
+        told["weights"] = rows.weight[asks] if rows.weighted else None
         return Coverage(counts, codes, self.own[asks], tuple(self.idle), block=rows.block, **told)
 
     def encoded(self) -> Encoded:
@@ -333,7 +327,8 @@ class Tally:
         if rows.single:
             gap, both = gap_of_rows(counts, rows.codes, rows.labels, rows.cell, self.own, self._lost)
         else:
-            gap, both = self.gaps[0].result(), np.concatenate(self.gaps[0].both)
+            (blocks,) = self.sums["gap"]
+            gap, both = blocks.result(), np.concatenate(blocks.both)
         tables: LabelCells | NumberTable
         if rows.numbers:
             tables = type(self.compared[0])(*map(np.concatenate, zip(*self.compared, strict=True)))

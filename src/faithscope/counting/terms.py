@@ -30,40 +30,6 @@ _ROUNDING = 1e-11  # of the weight of rows alike: below it, nobody is left
 _RUNNING = 1e-13  # of all weight: differences of running sums are no more exact
 
 
-class Groups(NamedTuple):
-    """Rows that ask alike, as one entry per group, for rows that are independent and count alike.
-
-    Attributes
-    ----------
-    asking, others : (groups,) arrays
-        How many ask, and how many witnesses each of them has.
-    agreeing : (groups,) array
-        The pairs of both, each by its agreement.
-    """
-
-    asking: Array
-    others: Array
-    agreeing: Array
-
-    def at(self, place: Ints) -> "Groups":
-        """The groups at these places."""
-        return Groups(*(column[place] for column in self))
-
-    def less(self, asking: Any, others: Any, agreeing: Any) -> "Groups":
-        """The same with fewer rows that ask, fewer witnesses of each, and fewer pairs that agree."""
-        return Groups(self.asking - asking, self.others - others, self.agreeing - agreeing)
-
-    @property
-    def value(self) -> Floats:
-        """What each group adds."""
-        return ratio(self.agreeing, self.others)
-
-    @property
-    def silent(self) -> Array:
-        """How many rows of each group have no witness."""
-        return np.where(self.others == 0, self.asking, 0)
-
-
 class BlockSums:
     """Sums over groups of any rows, with all blocks of rows and without each: batches of explanations add up.
 
@@ -104,9 +70,8 @@ def share_losses(counts: Counts) -> Losses:
     inside = counts.given[cells] - missed, agreeing - counts.agreement.itself, total - 1
     for rows, same, others in (inside, (missed, agreeing, total)):
         asking, pairs = (sums(which, column, counts.distinct) for column in (rows, rows * same))
-        groups = Groups(asking, others, pairs)
-        fewer = groups.less(0, 1, 0)
-        by_scope += fewer.value - groups.value, fewer.silent - groups.silent, ratio(asking, others)
+        silenced = asking * (others == 1) - asking * (others == 0)
+        by_scope += ratio(pairs, others - 1) - ratio(pairs, others), silenced, ratio(asking, others)
         alike += ratio(rows, others[which] - 1)
     return Losses(by_scope, GroupedRows(which, counts.label[cells], alike), counts.agreement_sums, len(counts.labels))
 
@@ -200,19 +165,17 @@ def recall_left_out(counts: Counts, reaching: Floats, cell: Ints, own: Bools) ->
     given, labels, sizes, n = counts.given[cells], counts.label[cells], counts.per_label, counts.n
     covered, inside = counts.per_explanation[which], given - counts.missed[cells]
     pairs, reached = (sums(labels, given * column - inside, len(sizes)) for column in (same, covered))
-    groups, checked = Groups(sizes, sizes - 1, pairs), sizes > 1
-    whole = Sums(float(groups.value.sum()), float(groups.silent.sum()), float(n))
+    terms, alone, checked = ratio(pairs, sizes - 1), sizes == 1, sizes > 1
+    whole = Sums(float(terms.sum()), float(alone.sum()), float(n))
     everyone, sure = float(reached[checked].sum()), float(sizes[checked].sum())
     chance = everyone / (sure * (n - 1)) if sure else None
     if n < 2:
         return {"sums": whole, "chance": chance}
     label, alike = labels[cell], reaching[0] - own
-    before = groups.at(label)
-    after = before.less(1, 1, same[cell] - own + alike)
-    value = whole.agreeing + after.value - before.value
-    silent = whole.silent + after.silent - before.silent
     # If a label has two rows, the other one can no longer be checked: all pairs of both are lost, once.
     tested, both = checked[label], sizes[label] == 2
+    left = ratio(pairs[label] - (same[cell] - own + alike), sizes[label] - 2)
+    value, silent = whole.agreeing + left - terms[label], whole.silent + both - alone[label]
     lost = reaching[1] - own * tested + tested * np.where(both, reached[label] - alike, covered[cell] - own)
     pairs_left = (sure - tested * (1 + both)) * (n - 2)
     by_chance = _shares(everyone - lost, pairs_left, pairs_left > 0)
@@ -266,12 +229,13 @@ class RecallBlocks(BlockSums):
         total = checked + silent  # all silent is exactly all
         whole = Sums(float(agreeing[0]), float(silent[0]), float(total[0]))
         chance = float(reached[0] / checked[0]) if checked[0] > 0 else None
+        told = {"sums": whole, "chance": chance, "others": self.everybody.others(asks)}
         if len(total) < 3:
-            return {"sums": whole, "chance": chance}
+            return told
         value, alone = (_shares(column[1:], total[1:], total[1:] > 0) for column in (agreeing, silent))
         by_chance = _shares(reached[1:], checked[1:], checked[1:] > 0)
         left_out = LeftOut(value, alone, self.everybody.reach(asks), heaviest=heaviest)
-        return {"sums": whole, "chance": chance, "left_out": left_out, "chance_left_out": by_chance}
+        return {**told, "left_out": left_out, "chance_left_out": by_chance}
 
 
 def _shares(part: Array, whole: Array, known: Bools) -> Floats:
@@ -305,23 +269,6 @@ class GapSums(NamedTuple):
     without: LeftOut | None = None
 
 
-class Gap(NamedTuple):
-    """Rows that ask, by explanation, among the others that were given it, and among the other rows that it covers."""
-
-    given: Groups
-    covered: Groups
-
-    @property
-    def tested(self) -> Array:
-        """How many rows have witnesses of both kinds."""
-        return self.given.asking * ((self.given.others > 0) & (self.covered.others > 0))
-
-    @property
-    def terms(self) -> Floats:
-        """What explanations add."""
-        return np.where(self.tested > 0, self.given.value - self.covered.value, 0.0)
-
-
 def gap_of_rows(
     counts: Counts, codes: Ints, labels: Ints, cell: Ints, own: Bools, lost_by_row: Callable[[Losses], Floats]
 ) -> tuple[GapSums, Bools]:
@@ -344,21 +291,28 @@ def gap_of_rows(
     alike = np.maximum(kernel.within(GroupedRows(which, label, given.astype(np.float64))) - itself, 0.0)
     columns = (given, given * alike, given * crossed)
     rows, agreed, between = (sums(which, column, counts.distinct) for column in columns)
-    gap = Gap(Groups(rows, rows - 1, agreed), Groups(rows, met, between))
-    fewer, tested, alone = gap._replace(covered=gap.covered.less(0, 1, 0)), gap.tested, gap.given.silent
-    exclusive = np.where(alone > 0, 0, gap.covered.silent)
-    many = [float(column.sum()) for column in (gap.terms, tested, alone, exclusive, rows)]
+
+    def gap(asking: Array, agreed: Array, met: Array, between: Array) -> tuple[Floats, Array]:
+        """What explanations add, and how many of the rows that ask have witnesses of both kinds."""
+        tested = asking * ((asking > 1) & (met > 0))
+        return np.where(tested > 0, ratio(agreed, asking - 1) - ratio(between, met), 0.0), tested
+
+    (terms, tested), alone = gap(rows, agreed, met, between), rows == 1
+    many = [float(column.sum()) for column in (terms, tested, alone, rows * (met == 0) * ~alone, rows)]
     whole = GapSums(many[0], many[1], many[2], many[3], many[4])
     if counts.n < 2:
         return whole, tested > 0
-    by_scope = np.stack([fewer.terms - gap.terms, tested - fewer.tested, ratio(tested, met)])
+    fewer, testable = gap(rows, agreed, met - 1, between)
+    by_scope = np.stack([fewer - terms, tested - testable, ratio(tested, met)])
     by_agreement = GroupedRows(which, label, -ratio(given * (tested > 0)[which], met[which] - 1))
     losses = Losses(by_scope, by_agreement, kernel, len(counts.labels))
-    lost = lost_by_row(losses) - own * losses.at(codes, labels)  # a row is not among the others that it covers
-    before = Gap(*(groups.at(which[cell]) for groups in gap))
-    after = Gap(before.given.less(1, 1, 2 * alike[cell]), before.covered.less(1, 0, crossed[cell]))
-    left = whole.tested - lost[1] - before.tested + after.tested
-    change = whole.gap + lost[0] + after.terms - before.terms
+    mine = by_scope[:, codes]  # of the row itself, which is not among the others that it covers
+    mine[0] -= kernel.at(by_agreement, codes, labels)
+    lost = lost_by_row(losses) - own * mine
+    at = which[cell]
+    kept, checked = gap(rows[at] - 1, agreed[at] - 2 * alike[cell], met[at], between[at] - crossed[cell])
+    left = whole.tested - lost[1] - tested[at] + checked
+    change = whole.gap + lost[0] + kept - terms[at]
     value = np.divide(change, left, out=np.full(len(left), np.nan), where=left > 0.5)
     without = LeftOut(value, np.zeros(len(cell)), float(lost[2].max(initial=0.0)))
     return whole._replace(without=without), tested > 0

@@ -285,7 +285,7 @@ def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[L
             leaning = leaning_on(counted, sample, Scoping(relation, further=None if partitions else ev.options.further))
             left_out = sufficiency_left_out(leaning)
             if ev.options.unseen and not partitions:
-                unseen = unseen_rows(leaning, sample.weights)
+                unseen = unseen_rows(leaning)
         left_out = None if estimate.method == "kept rows" else left_out
         told.append(LeftOutEstimate(name, estimate, left_out, sample.explanations, relation, unseen=unseen))
     return told

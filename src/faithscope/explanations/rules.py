@@ -212,7 +212,20 @@ class Rules(Conjunctions):
         return [triple for condition in conjunction for triple in condition.triples()]
 
     def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
-        rows, places = self._located({c.position: c for c in conditions if c != NOTHING}, X)
+        rows, needed = Rows(X), {c.position: c for c in conditions if c != NOTHING}
+        width, expected = len(rows.names), len(self.features)
+        if needed and not rows.named and not self.positional:
+            raise BadInput(
+                f"Rows are a plain array, and the rules do not say which column is {self.features[0]!r}: pass "
+                "features=, the names in the order of the columns, when you make the rules, or rows as a table."
+            )
+        # Rules that only know positions may leave the last columns out.
+        beyond = width > expected and self.features != default_names(expected)
+        if not rows.named and (width < expected or beyond):
+            raise BadInput(f"Rows have {width} columns but rules are over {expected} features: pass those, in order.")
+        places = {
+            at: rows.place(each.feature, f"{str(each)!r} needs") if rows.named else at for at, each in needed.items()
+        }
         known: dict[int, tuple[Column, Column]] = {}
         numbers: Sequence[int] = range(len(conditions))
         if order is not None:  # one column after the other, so that only one at a time is held in this order
@@ -228,22 +241,6 @@ class Rules(Conjunctions):
                     known.clear()
                 known[asked.position] = column, column if order is None else column.take(order)
             yield number, holds(asked, *known[asked.position])
-
-    def _located(self, needed: Mapping[int, Condition], X: Any) -> tuple[Rows, Mapping[int, int]]:
-        """The rows, and which of their columns each feature that is needed is."""
-        rows = Rows(X)
-        if rows.named:
-            return rows, {at: rows.place(each.feature, f"{str(each)!r} needs") for at, each in needed.items()}
-        width, expected = len(rows.names), len(self.features)
-        if needed and not self.positional:
-            raise BadInput(
-                f"Rows are a plain array, and the rules do not say which column is {self.features[0]!r}: pass "
-                "features=, the names in the order of the columns, when you make the rules, or rows as a table."
-            )
-        # Rules that only know positions may leave the last columns out.
-        if width < expected or (width > expected and self.features != default_names(expected)):
-            raise BadInput(f"Rows have {width} columns but rules are over {expected} features: pass those, in order.")
-        return rows, {position: position for position in needed}
 
 
 def _appearing(rows: Iterable[tuple[Any, ...]]) -> tuple[Sequence[Hashable], bool]:

@@ -14,7 +14,7 @@ from faithscope.counting.leave_out import LeftOut, Sums
 from faithscope.counting.moments import SpreadCounts, spread_of_plain_rows
 from faithscope.counting.profile import Profile, with_lone
 from faithscope.errors import NotProven
-from faithscope.inputs.array_types import Array, Floats
+from faithscope.inputs.array_types import Array
 from faithscope.measures.estimate import NECESSITY, Estimate, noted, refuse_spread, to_estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, UnseenRows, margins
 from faithscope.measures.intervals.tight import equality_margins
@@ -100,7 +100,6 @@ def coverage_estimate(
     measure: str,
     confidence: float,
     method: str | None = None,
-    weights: Floats | None = None,
     unseen: bool | None = False,
     notes: Notes = (),
 ) -> Estimate:
@@ -137,7 +136,7 @@ def coverage_estimate(
         if recall:
             missed = UnseenRows(coverage.others, np.ones(counts.n)) if unseen and coverage.others is not None else None
         elif unseen is not None and not counts.relation.partitions:  # else a row that was missed has one explanation
-            missed = unseen_rows(coverage, weights)
+            missed = unseen_rows(coverage)
         if missed is not None and known is not None:
             widest = margins(known, counts.effective_n, confidence, unseen=[missed])
     if widest is not None and unseen:
@@ -155,10 +154,10 @@ def coverage_estimate(
     return noted(estimate, (f"assumes that no unseen row lies under many explanations ({otherwise})",))
 
 
-def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows:
+def unseen_rows(coverage: Coverage) -> UnseenRows:
     """What is known of rows that the sample missed: whom they might be covered by."""
-    counts = coverage.counts
-    if counts.plain and weights is None and coverage.asked is None:
+    counts, weights = coverage.counts, coverage.weights
+    if counts.plain and coverage.asked is None:
         profile = counts.profile()
         return UnseenRows(profile.others, profile.rows, coverage.further)
     others: Array = counts.per_explanation[coverage.codes] - coverage.own
@@ -169,7 +168,10 @@ def unseen_rows(coverage: Coverage, weights: Floats | None = None) -> UnseenRows
 
 
 def scoped(sample: Sample, relation: Any, measure: str) -> tuple[Sample, Relation]:
-    """The rows that count, and the relation of their explanations; refuses what has no bound that a measure needs."""
+    """The rows that count, and the relation of their explanations; refuses what has no bound that a measure needs.
+
+    Of consistency within a distance, the relation is known: it relates explanations to each other.
+    """
     refuse_spread(sample.agreement, measure)
-    counted = sample.counted().evenly()
-    return counted, to_relation(relation, counted.explanations)
+    counted, known = sample.counted().evenly(), measure.startswith("consistency")
+    return counted, relation if known else to_relation(relation, counted.explanations)

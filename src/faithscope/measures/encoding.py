@@ -13,7 +13,7 @@ from scipy.special import kolmogorov
 
 from faithscope.agreements import Agreement, Same
 from faithscope.counting.counted import Encoded, LabelCells
-from faithscope.counting.coverage import encoded
+from faithscope.counting.coverage import tallies
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
@@ -351,7 +351,7 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     it by 1, and by those of rows whose explanation covers it, which lean on it by at most `reach`.
     """
     wrong, (counted, relation) = check_confidence(confidence), scoped(sample, relation, "encoding")
-    read, notes = encoded(counted, relation), counted.all_notes
+    read, notes = tallies(counted, [relation], ("gap",))[0].encoded(), counted.all_notes
     sums, tests, without = read.sums, ChoiceTests.of(read), read.sums.without
     missed = int(read.counts.missed.sum())
     value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))

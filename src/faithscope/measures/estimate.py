@@ -40,13 +40,11 @@ from faithscope.words import several
 
 _OF_SUMS = 1e-9  # times n: sums of shares are not exact
 _EXCEEDING = 25  # shuffles that may agree as much as the sample: of 1,000, at a confidence of .95
-_DRAWS = 10**7  # numbers drawn for one test at most, about a second
-_CALL = 100  # draws that take as long as asking for them
-_MOST = 10**9  # rows that NumPy deals
+_DRAWS = 10**7  # numbers worked on for one test at most
 
 
 def exceeds_chance(profile: Profile, agreeing: float, chance: float, confidence: float, weight: float | None) -> bool:
-    """Whether a permutation test of the predictions finds more agreement than chance.
+    """Whether rows agree more than predictions do that are shuffled over them.
 
     Shuffled predictions agree on ``chance * checked`` rows on average, where `checked` are the rows whose explanation
     covers another row; silent rows are on neither side. The spread of that number is known in closed form
@@ -66,8 +64,7 @@ def exceeds_chance(profile: Profile, agreeing: float, chance: float, confidence:
     weight : float, optional
         Sum over rows of the squared `LeftOut.weight`; None for equality.
     """
-    checked = float(profile.rows[profile.others > 0].sum())
-    excess = agreeing - chance * checked
+    excess = agreeing - chance * float(profile.rows[profile.others > 0].sum())
     wrong, rounding, spread = check_confidence(confidence) / 2, _OF_SUMS * profile.n, shuffled_spread(profile, weight)
     critical = (float(ndtri(1 - wrong / 2)) ** 2 - 1) / math.sqrt(2)
     if excess <= critical * spread + rounding:
@@ -83,25 +80,20 @@ def _rarer_than(wrong: float, profile: Profile, agreeing: float) -> bool:
     With the sample, m shuffles are m + 1 numbers in random order: that no more than ``wrong (m + 1)`` of them are as
     large as the sample's has at most that chance.
     """
-    met = profile.others > 0
-    others, place = np.unique(profile.others[met], return_inverse=True)
-    sizes = np.repeat(others + 1, np.bincount(place, profile.rows[met]).astype(np.int64) // (others + 1))
-    share = np.append(1 / (sizes - 1), 0.0)
-    sizes = np.append(sizes, profile.n - sizes.sum())  # silent rows are one group, of which no pair counts
-    sides = [(np.sort(profile.label_rows), np.ones(len(profile.label_rows))), (sizes, share)]
-    dealt, among = sorted(sides, key=lambda side: len(side[0]))
-    many = min(math.ceil(_EXCEEDING / wrong), int(_DRAWS / (len(dealt[0]) * (_CALL + len(among[0])))))
+    others, place = np.unique(profile.others, return_inverse=True)
+    sizes = np.repeat(others + 1, np.bincount(place, profile.rows).astype(np.int64) // (others + 1))
+    shape = len(sizes), len(profile.label_rows)
+    many = min(math.ceil(_EXCEEDING / wrong), _DRAWS // (profile.n + math.prod(shape)))
     most = math.floor(wrong * many + 1e-9)
-    if most < 1 or profile.n >= _MOST:
+    if most < 1:
         return False
+    groups, labels = (np.repeat(np.arange(len(rows)), rows) for rows in (sizes, np.sort(profile.label_rows)))
     rng, exceeding = np.random.default_rng(0), 1  # the sample itself
     for _ in range(many - 1):
-        left, total = among[0].copy(), 0.0
-        for rows, part in zip(*dealt, strict=True):
-            drawn = rng.multivariate_hypergeometric(left, rows, method="marginals")
-            left -= drawn
-            total += part * float(drawn * (drawn - 1) @ among[1])
-        exceeding += total >= agreeing
+        rng.shuffle(labels)
+        cells = np.bincount(groups * shape[1] + labels, minlength=math.prod(shape)).reshape(shape)
+        total = (cells * (cells - 1)).sum(axis=1) @ (1 / np.maximum(sizes - 1, 1))
+        exceeding += bool(total >= agreeing)
         if exceeding > most:
             return False
     return True

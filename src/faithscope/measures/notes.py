@@ -11,7 +11,7 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.drawn import Counted
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Array, Ints, Names
+from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
 from faithscope.inputs.missing import missing_values
@@ -153,20 +153,16 @@ def copy_notes(sample: Sample) -> Notes:
         return ()
     few = slice(min(_PROBED, sample.n))
     parts = (Rows(take_rows(sample.X, np.arange(sample.n)[few])), labels[few]), (Rows(sample.X), labels)
-    testing, different = rules_by_feature(rules)
+    copied, different = rules_by_feature(rules)
+    for rows, part in parts:
+        for feature in tuple(copied):
+            place = rows.place(feature, "rules test") if rows.named else rules.features.index(feature)
+            if not _one_to_one(rows.column(place).values, part):
+                del copied[feature]
     told = (
         "column {!r} has one value per prediction; rules that test it ({:,} of {:,}) " + f"{RESTATE} it is a copy of it"
     )
-    return tuple(
-        Note(told.format(feature, times, different), "restates")
-        for feature, times in testing.items()
-        if all(_one_to_one(_values(rows, feature, rules.features), part) for rows, part in parts)
-    )
-
-
-def _values(rows: Rows, feature: str, features: Names) -> Array:
-    """The column of a feature, by its name or by its place."""
-    return rows.column(rows.place(feature, "rules test") if rows.named else features.index(feature)).values
+    return tuple(Note(told.format(feature, times, different), "restates") for feature, times in copied.items())
 
 
 def rules_by_feature(rules: Rules) -> tuple[dict[str, int], int]:
@@ -193,8 +189,9 @@ def asked_notes(coverage: Coverage) -> Notes:
     counts, asked = coverage.counts, coverage.asked
     if asked is None:
         return ()
-    pairs = f"{len(asked.row):,} of {asked.distinct * len(asked.codes):,} pairs of an explanation and a row"
-    share = f"the judge was asked about {pairs} ({100 * asked.share:.2g}%): assumes that these were drawn at random"
+    many, every = len(asked.row), asked.distinct * len(asked.codes)
+    pairs = f"{many:,} of {every:,} pairs of an explanation and a row ({100 * many / every:.2g}%)"
+    share = f"the judge was asked about {pairs}: assumes that these were drawn at random"
     denied = int((asked.own & ~coverage.own).sum())
     nowhere = int(((counts.per_explanation == 0) & (asked.per_explanation > 0)).sum())
     remarks = {

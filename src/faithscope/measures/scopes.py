@@ -82,7 +82,8 @@ def per_scope(
     every: Ints | int = counts.n
     rows = counts.per_label[label]
     if asked is not None:  # those that were asked stand for all
-        every, rows = asked.per_explanation, asked.per_cell(labels, len(counts.labels))[np.arange(len(top)), label]
+        same = labels[asked.row] == label[asked.which]
+        every, rows = asked.per_explanation, np.bincount(asked.which[same], minlength=len(top))
     low, high = label_interval(right, total, confidence, together=together)
     precision = divided(right, total, np.nan)
     columns: dict[str, Any] = {

@@ -9,8 +9,8 @@ import numpy as np
 
 from faithscope.agreements import Spread, to_agreement
 from faithscope.counting.counted import Coverage
-from faithscope.counting.coverage import ask_groups, count_necessity, cover, reach_of
-from faithscope.counting.drawn import DrawnCounts, count_draws
+from faithscope.counting.coverage import cover, reach_of, tallies
+from faithscope.counting.drawn import count_draws
 from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations.highlights import Highlights
@@ -156,7 +156,9 @@ def sufficiency(
     if askers is not None or by is not None:
         refuse_unproven(method, "askers")
         return measure_asked(sample, by, how)
-    found = measure_scoped(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
+    counted, whom = scoped(sample, bound, how.measure)
+    known = tallies(counted, [whom])[0].coverage()
+    found = measure_scoped(sample, how, known, (given, relation) if isinstance(relation, Alike) else None)
     if found.method != method:
         refuse_unproven(method, "scopes")
     return found
@@ -204,9 +206,9 @@ def measure_scoped(
     recall = how.measure == NECESSITY
     counted, relation = scoped(sample, how.relation, how.measure)  # rows that count alike can be left out one by one
     how = replace(how, relation=relation, method="jackknife" if recall else how.method)
-    bare = known or (count_necessity if recall else cover)(counted, relation)
+    bare = known or cover(counted, relation, ("recall",) if recall else ("share",))
     coverage = leaning_on(bare, counted, how)
-    estimate = coverage_estimate(coverage, how.measure, how.confidence, how.method, counted.weights, how.unseen)
+    estimate = coverage_estimate(coverage, how.measure, how.confidence, how.method, how.unseen)
     remarks = () if recall else (*copy_notes(counted), *asked_notes(coverage))
     estimate = noted(estimate, (*counted.all_notes, *remarks))
     if recall or how.method != "jackknife":
@@ -222,9 +224,9 @@ def measure_scoped(
         """
         applying = replace(how, relation=Applies())
         coverage = leaning_on(coverage, rules, applying)
-        found = coverage_estimate(coverage, "sufficiency", how.confidence, like.method, rules.weights, how.unseen)
+        found = coverage_estimate(coverage, "sufficiency", how.confidence, like.method, how.unseen)
         without = None if like.method == "kept rows" else sufficiency_left_out(coverage)
-        missed = unseen_rows(coverage, rules.weights) if how.unseen else None
+        missed = unseen_rows(coverage) if how.unseen else None
         return LeftOutEstimate("", found, without, rules.explanations, Applies(), unseen=missed)
 
     return beyond(estimate, bare, named[0], sample, named[1], left_out)
@@ -238,16 +240,16 @@ def beside_everybody(sample: Sample, how: Scoping, *, among: bool = False) -> Si
     """
     (counted, relation), recall = scoped(sample, how.relation, how.measure), how.measure == NECESSITY
     how = replace(how, relation=relation, elsewhere=True)
-    tally = ask_groups(counted, relation, recall=recall, among=among)
-    if tally is None:
+    if relation.partial:
         return None
+    wanted = ("recall",) if recall else ("share",)
+    (tally,) = tallies(counted, [relation], wanted, groups=counted.askers, among=among)
     copies = () if recall else copy_notes(counted)
     notes = (*by_prediction_notes(counted), *counted.all_notes, *copies, *beside_notes(how.method))
 
     def measured(groups: Collection[int]) -> Side:
-        weights = None if counted.weights is None else counted.weights[np.isin(tally.groups, list(groups))]
         coverage = leaning_on(tally.asking(groups), counted, how)
-        found = coverage_estimate(coverage, how.measure, how.confidence, "jackknife", weights, how.unseen)
+        found = coverage_estimate(coverage, how.measure, how.confidence, "jackknife", how.unseen)
         return Side.of(coverage, found, notes)
 
     own = None
@@ -336,6 +338,7 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
     """The sufficiency of a sample on draws, ``(1/n) Σ_i mean over the draws of row i of K(y_i, y')``.
 
     The interval is over rows, or clusters of rows: all draws of a row are one observation, however many there are.
+    Of numbers, it is told how much lower those of draws are than those of rows, on average, with an interval.
     Chance is tested by the mean of ``v_i - c_i - b_i``, with c_i and b_i how much row i's prediction agrees with the
     draws of other rows, and its draws with their predictions: both move with the row.
     """
@@ -366,6 +369,16 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
     units, checked = IndependentUnits.of(counted), 1 - counts.silent
     gained = np.where(checked > 0, counts.values - counts.by_chance - counts.by_others, 0.0)
     found = units.margins(counts.values, confidence, checked=checked, gained=gained)
+    drop = dict[str, Any]()
+    if counts.drop is not None and len(some):
+        known = np.where(checked > 0, counts.drop, 0.0)
+        part, whole = units.sums(known), units.sums(checked)
+        drop["drop"], apart = float(part.sum() / whole.sum()), units.without_each(part, whole)
+        if apart is not None:
+            span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64))))  # of a row nobody saw
+            good, off = units.good * units.mean(checked), LeftOutDeviations(apart, apart)
+            margin = margins(off, good, confidence, own=span, lean=0.0).below
+            drop |= {"drop_low": drop["drop"] - margin, "drop_high": drop["drop"] + margin}
     return to_estimate(
         counts,
         Sums(*(float(units.weight @ column) for column in (counts.values, counts.silent, np.ones(counts.n)))),
@@ -376,24 +389,8 @@ def _on_draws(sample: Sample, population: Population, ask: Ask | None, confidenc
         shuffled=False,
         chance=counts.chance,
         population=repr(population),
-        **_drop(counts, units, confidence),
+        **drop,
     )
-
-
-def _drop(counts: DrawnCounts, units: IndependentUnits, confidence: float) -> dict[str, Any]:
-    """How much lower the numbers of draws are on average, with its interval; nothing for labels, or without draws."""
-    if counts.drop is None or not counts.others.any():
-        return {}
-    checked = 1 - counts.silent
-    known = np.where(checked > 0, counts.drop, 0.0)
-    part, whole = units.sums(known), units.sums(checked)
-    drop, apart = float(part.sum() / whole.sum()), units.without_each(part, whole)
-    if apart is None:
-        return {"drop": drop}
-    span = float(max(np.ptp(known), np.ptp(np.asarray(counts.labels, np.float64))))  # of a row that was not seen
-    good = units.good * units.mean(checked)
-    margin = margins(LeftOutDeviations(apart, apart), good, confidence, own=span, lean=0.0).below
-    return {"drop": drop, "drop_low": drop - margin, "drop_high": drop + margin}
 
 
 def _own_answers(population: OwnDraws, sample: Sample, ask: Ask | None) -> Iterator[tuple[Ints, Array]]:

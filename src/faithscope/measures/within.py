@@ -5,14 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.counted import Coverage
-from faithscope.counting.coverage import cover_curve
+from faithscope.counting.coverage import tallies
 from faithscope.errors import BadInput
 from faithscope.inputs.labels import to_numbers
-from faithscope.measures.consistency import settled
-from faithscope.measures.covered import coverage_estimate
-from faithscope.measures.estimate import Estimate, Method, noted, refuse_unproven, to_interval
-from faithscope.measures.sufficiency import FEWER
+from faithscope.measures.estimate import Estimate, Method, refuse_unproven, to_interval
+from faithscope.measures.sufficiency import FEWER, Scoping, measure_scoped
 from faithscope.measures.telling import Curve
 from faithscope.relations import Within
 from faithscope.runtime.memory import in_memory
@@ -111,17 +108,14 @@ def _estimates(
 ) -> list[Estimate]:
     """The estimate within each of these distances."""
     refuse_unproven(method, "scopes")
-
-    def measure(relation: Within, coverage: Coverage) -> Estimate:
-        what = f"consistency within {relation.tau:g}"
-
-        def again(part: Sample) -> Estimate:
-            return coverage_estimate(cover_curve(part, [relation], device=device)[0], what, confidence, unseen=unseen)
-
-        estimate = coverage_estimate(coverage, what, confidence, unseen=unseen)
-        return settled(noted(estimate, sample.all_notes), sample, again)
-
-    return list(map(measure, relations, cover_curve(sample, relations, device=device)))
+    return [
+        measure_scoped(
+            sample,
+            Scoping(each, confidence, unseen=unseen, measure=f"consistency within {each.tau:g}"),
+            tally.coverage(),
+        )
+        for each, tally in zip(relations, tallies(sample, relations, device=device), strict=True)
+    ]
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,9 +12,10 @@ from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput, NotProven, WrongType
 from faithscope.inputs.arrays import query_kind
 from faithscope.inputs.checks import check_word
+from faithscope.inputs.repeats import repeated_share
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
-from faithscope.sample import Sample
+from faithscope.sample import Sample, repeated_note
 from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_nested, scan
 from faithscope.tables.log.conditions import only_rows, to_moment
 from faithscope.tables.log.layout import countable, known_to_engines, open_log
@@ -257,7 +258,8 @@ class Log:
             handed = (*handed, known.X)
         elif known.clusters is None:  # what is told of rows that repeat is told without X too
             sample = Sample(known.explanations, known.predictions, known.X)
-            handed = (known.explanations._with(remarks=(*known.explanations.remarks, *sample._repeats())), handed[1])
+            repeated = repeated_note(repeated_share(known.X, sample._said_of))
+            handed = (known.explanations._with(remarks=(*known.explanations.remarks, *repeated)), handed[1])
         if not known.by:
             return verb(*handed, **options)
         return in_groups(known.by, lambda groups: verb(*handed, **options, by=groups))

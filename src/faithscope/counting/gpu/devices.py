@@ -37,7 +37,11 @@ def on_gpu(device: str, near: Near, pairs: int, work: Callable[[type["DevicePair
     if device == "cpu" or (device == "auto" and (pairs < WORTH or not _in_sight())):
         return None
     try:
-        _refuse_unusable(near)
+        if near.metric not in METRICS:
+            raise BadInput(f"metric={near.metric!r} is not counted on a GPU (only {', '.join(METRICS)} are): {HERE}.")
+        largest = [max(part.max(initial=0.0), -part.min(initial=0.0)) for part in (near.rows, near.radii, near.centers)]
+        if not all(size == 0 or 1e-100 < size < 1e100 for size in largest):
+            raise BadInput(f"A GPU is not used for points or radii that are missing, or so small or large: {HERE}.")
         gpu = _load()
     except FaithscopeError:
         if device == "cuda":
@@ -76,13 +80,3 @@ def _load() -> ModuleType:
     if not _gpu.BUILT:
         raise MissingExtra(needed)
     return _gpu
-
-
-def _refuse_unusable(near: Near) -> None:
-    """Raise for points that a GPU does not count."""
-    if near.metric not in METRICS:
-        raise BadInput(f"metric={near.metric!r} is not counted on a GPU (only {', '.join(METRICS)} are): {HERE}.")
-    for part in (near.rows, near.radii, near.centers):
-        largest = max(part.max(initial=0.0), -part.min(initial=0.0))
-        if not (largest == 0 or 1e-100 < largest < 1e100):
-            raise BadInput(f"A GPU is not used for points or radii that are missing, or so small or large: {HERE}.")

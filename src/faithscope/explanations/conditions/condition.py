@@ -306,7 +306,8 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
         The rows that are asked about, in their order: the column itself, or some of it.
     """
     family = condition.family
-    if family is not None and (row := column.stray(family)) is not None:
+    if family is not None and (strays := [row for other, row in column.families.items() if other != family]):
+        row = min(strays)
         seen = column.values[row]
         kind = f"{type(seen).__name__}{' with a time zone' * column.zoned}"
         raise WrongType(

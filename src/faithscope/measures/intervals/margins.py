@@ -159,24 +159,17 @@ class LeftOutDeviations(NamedTuple):
     @classmethod
     def of(cls, left_out: LeftOut, chance: Floats | None = None) -> "LeftOutDeviations":
         """Of leave-one-out values, and of the chance level without each row if it changes."""
-        value, rows, seen = left_out.value, left_out.rows, 1 - left_out.silent
-        ratios = value / np.where(seen > 0, seen, np.inf)
+        value, rows, silent = left_out.value, left_out.rows, left_out.silent
+        times = np.broadcast_to(1.0, len(value)) if rows is None else rows
         lower = upper = ratio = Deviations.of(value, rows)
-        if left_out.silent.any():
-            upper, ratio = Deviations.of(value + left_out.silent, rows), Deviations.of(ratios, rows)
+        ratios, checked = value, 1.0
+        if silent.any():
+            seen = 1 - silent
+            ratios, checked = value / np.where(seen > 0, seen, np.inf), float(times @ seen) / lower.rows
+            upper, ratio = Deviations.of(value + silent, rows), Deviations.of(ratios, rows)
         beyond = None if chance is None else Deviations.of(ratios - chance, rows)
-        times = np.ones(len(value)) if rows is None else rows
         weight = None if left_out.weight is None else float(times @ left_out.weight**2)
-        return cls(
-            lower,
-            upper,
-            ratio,
-            float(times @ seen) / lower.rows,
-            left_out.reach,
-            weight,
-            left_out.heaviest,
-            beyond,
-        )
+        return cls(lower, upper, ratio, checked, left_out.reach, weight, left_out.heaviest, beyond)
 
 
 class UnseenRows(NamedTuple):
