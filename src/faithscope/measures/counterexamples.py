@@ -3,19 +3,18 @@
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from faithscope.agreements import Tolerance
-from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
+from faithscope.inputs.grouping import group
 from faithscope.measures.numbers import agreement_of_scopes, disagree, distance, shown
 from faithscope.sample import Sample
 
@@ -118,8 +117,19 @@ def stranger_pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
     """For each explanation, how many pairs of its rows get different predictions and are of different clusters."""
     if sample.clusters is None or counts.agreement.of_numbers:
         return (counts.rows_given**2 - sum_by(counts.explanation, counts.given**2, counts.distinct)) // 2
-    others, agreeing, _ = Kinds.of(replace(sample, weights=None)).met
-    return np.rint(np.bincount(codes, others - agreeing) / 2).astype(np.int64)
+    apart = pairs_apart(codes, sample.numbered_labels[1], sample.clusters, np.ones(sample.n))
+    return np.rint(apart).astype(np.int64) // 2
+
+
+def pairs_apart(codes: Ints, one: Ints, other: Ints, weight: Floats) -> Floats:
+    """Per code, ``Σ w_i w_j`` over ordered pairs of rows that share it and differ in both columns."""
+
+    def alike(*columns: Ints) -> Floats:
+        """The same over pairs, each row with itself included, that share the code and these columns."""
+        place, first = group([np.column_stack([codes, *columns])])
+        return np.asarray(np.bincount(codes[first], np.bincount(place, weight) ** 2), np.float64)
+
+    return alike() - alike(one) - alike(other) + alike(one, other)
 
 
 def share_out(available: Ints, k: int) -> Ints:

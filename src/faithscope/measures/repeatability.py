@@ -24,8 +24,8 @@ from faithscope.inputs.alignment import index_of, row_labels, same_rows
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
-from faithscope.inputs.grouping import group
 from faithscope.inputs.rows import rows_of
+from faithscope.measures.counterexamples import pairs_apart
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.means import Answer, by_chance
 from faithscope.measures.telling import in_clusters
@@ -150,14 +150,8 @@ def measure_repeatability(
     units, many = IndependentUnits.of(sample), len(codes)
     clusters = np.arange(sample.n) if sample.clusters is None else sample.clusters
     run, cluster, weight = np.repeat(np.arange(many), sample.n), np.tile(clusters, many), np.tile(sample.weight, many)
-
-    def equal(*columns: Ints) -> float:
-        """By weight, the pairs of equal explanations, each with itself included, that share these columns too."""
-        place, _ = group([np.column_stack([flat, *columns])])
-        return float(np.sum(np.bincount(place, weight) ** 2))
-
-    elsewhere = equal() - equal(run) - equal(cluster) + equal(run, cluster)  # by other runs, of other clusters
-    chance = by_chance(elsewhere / (many * (many - 1)), units)
+    equal = pairs_apart(flat, run, cluster, weight).sum()  # by other runs, of rows of other clusters
+    chance = by_chance(equal / (many * (many - 1)), units)
     value = min(1.0, units.mean(shares))
     # The share of rows that two runs explain alike, of every pair; 0 for a run with itself.
     between = np.stack([(codes == each) @ (sample.weight / sample.weight.sum()) for each in codes]) - np.eye(many)

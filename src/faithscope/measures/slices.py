@@ -25,7 +25,6 @@ from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.dates import UNITS
-from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
@@ -122,7 +121,8 @@ class Cut:
             rows, place = np.bincount(numbers[known], minlength=len(kinds)), np.full(len(kinds) + 1, -1)
             common = [value for value in np.argsort(-rows, kind="stable")[:_CATEGORIES] if rows[value] >= _FEWEST]
             place[common] = np.arange(len(common))
-            code, names = place[numbers], [(visible(readable(kinds[value])),) * 2 for value in common]
+            texts = [visible(readable(value)) for value in kinds]
+            code, names = place[numbers], [(texts[value], texts[value]) for value in common]
         if len(known) < len(code):
             code[column.missing] = len(names)
             names.append(("missing", "missing"))
@@ -156,13 +156,13 @@ def _lowest(
     Parameters
     ----------
     score : (n,) array
-        The agreement of each row with everybody.
+        The agreement of each row with everybody, less the mean, in standard deviations.
     codes : list of (n,) arrays
         Of each cut, the bins of these rows, -1 of those in none.
     fewest : int
         Rows of a slice.
     """
-    n, whole, spread = len(score), float(score.sum()), max(float(score.std()), 1e-12)
+    n = len(score)
     ranges = [cuts[j].ranges if len(columns) == 1 else cuts[j].paired for j in columns]
     shape = [len(cuts[j].names) + 1 for j in columns]
     key = np.ravel_multi_index([codes[j] for j in columns], shape, mode="wrap")  # -1 is the last
@@ -173,8 +173,7 @@ def _lowest(
     rows, total = tables
     fits = (rows >= fewest) & (rows <= min(_LARGEST * n, n - fewest))
     rows = np.where(fits, rows, 1)
-    errors = ((whole - total) / (n - rows) - total / rows) / (spread * np.sqrt(1 / rows + 1 / (n - rows)))
-    errors = np.where(fits, errors, -np.inf)
+    errors = np.where(fits, -total * np.sqrt(1 / rows + 1 / (n - rows)), -np.inf)
     place, most = np.unravel_index(int(errors.argmax()), errors.shape), float(errors.max())
     found = tuple((j, *ends[at].tolist()) for j, ends, at in zip(columns, ranges, place, strict=True))
     return max(most, 0.0) ** 2 - _SIMPLER * math.log(math.prod(map(len, ranges))), (most, found)
@@ -195,7 +194,8 @@ def _search(score: Floats, checked: Bools, places: Ints, cuts: list[Cut], most: 
     left, found = checked.copy(), list[Pointed]()
     fewest, codes = max(_FEWEST, math.ceil(_LEAST * len(places))), [cut.code[places] for cut in cuts]
     while len(found) < most and left.sum() >= 2 * fewest and float(np.ptp(score[left])) > 0:
-        lowest = partial(_lowest, score[left], cuts, [code[left] for code in codes], fewest)
+        apart = (score[left] - score[left].mean()) / max(float(score[left].std()), 1e-12)
+        lowest = partial(_lowest, apart, cuts, [code[left] for code in codes], fewest)
         single = [lowest([j]) for j in range(len(cuts))]
         beam = {*sorted(range(len(cuts)), key=lambda j: -single[j][1][0])[:_BEAM]}
         pairs = (lowest(pair) for pair in combinations(range(len(cuts)), 2) if beam & {*pair})
@@ -319,8 +319,10 @@ class Slices(Shareable):
 
     def table(self) -> "pd.DataFrame":
         """One line per slice that was found."""
-        lines, names = [each.to_dict() for each in self.found], (*_TOLD, "difference", "low", "high")
-        return frame({name: [line[name] for line in lines] for name in names}).rename(columns={"name": "slice"})
+        import pandas as pd
+
+        told = pd.DataFrame([each.to_dict() for each in self.found], columns=[*_TOLD, "difference", "low", "high"])
+        return told.rename(columns={"name": "slice"})
 
     def plot(self) -> Any:
         """The consistency of every slice that was found, with its interval and chance, as an Altair chart."""
@@ -376,7 +378,7 @@ def find_slices(
                 groups = np.where(before, 2, rows)[places].astype(np.int64)  # rows pointed out before are on no side
                 if min(np.bincount(groups, minlength=2)[:2]) >= 2:
                     beside = Beside.of(replace(part, askers=groups).counted(), confidence)
-                    asked[-1].append(_Asked(chosen, rows, beside, beside.checked_difference([1], [0])))
+                    asked[-1].append(_Asked(chosen, rows, beside, beside.difference([1], [0], checked=True)))
             before |= _within(conditions, cuts)
         every = [each for answers in asked for each in answers]
         level = 1 - (1 - confidence) / (2 * max(1, len(every)))
