@@ -48,9 +48,8 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
     """
     check_whole(k, "k, the number of pairs wanted,")
     numbers, codes = counts.agreement.of_numbers, counts.explanations.locate(sample.explanations)
-    pairs = total = stranger_pairs(counts, sample, codes) if pairs is None else pairs
-    if numbers:
-        total = agreement_of_scopes(counts)["disagreement"] / 2
+    pairs = stranger_pairs(counts, sample, codes) if pairs is None else pairs
+    total = agreement_of_scopes(counts)["disagreement"] / 2 if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
     columns, apart = _distances(sample.X)

@@ -72,7 +72,7 @@ class Moved(NamedTuple):
         weight, right = self.units.weight[self.rows] * of, self.clear & (self.moves > 0)
         kinds = {"right": right, "wrong": self.clear & ~right, "still": ~self.clear, "move": self.moves}
         told: dict[str, Any] = {"pairs": int(of.sum())}
-        told |= {name: float(weight @ (1.0 * each) / weight.sum()) for name, each in kinds.items()}
+        told |= {name: float(weight @ np.asarray(each, np.float64) / weight.sum()) for name, each in kinds.items()}
         rows = len(self.units.weight)
         part, whole = (self.units.sums(sums(self.rows, 1.0 * (of & each), rows)) for each in (right, self.clear))
         if not whole.any():

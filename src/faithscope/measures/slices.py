@@ -403,6 +403,7 @@ def find_slices(
             name = f"the rest of {name}"
         codes, first = part.explanations.group()
         lost = np.bincount(codes[met & mine], 1 - score[met & mine], minlength=len(first))
+        agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
         failing = [int(first[code]) for code in np.argsort(-lost, kind="stable")[:_SHOWN] if lost[code] > 0]
         found.setdefault(
             name,
@@ -411,7 +412,8 @@ def find_slices(
                 len(places),
                 len(places) / sample.n,
                 best.beside.estimate(1),
-                *(float(score[met & of].mean()) for of in (mine, ~mine)),
+                agreement,
+                rest,
                 replace(best.difference, a=name, b="elsewhere"),
                 tuple(visible(part.explanations.describe(row)) for row in failing),
                 places,

@@ -89,7 +89,8 @@ def _off(sides: tuple[Side, Side], checked: bool, confidence: float) -> Margins:
             )
             most, fall, rise = most / (1 - side.silence), side.checked, 1 - side.checked
         missed.append((most * fall, most * rise))
-    found, ((fall, rise), (other_fall, other_rise)) = without_each(*known, 1.0, confidence, own=0.0, lean=0.0), missed
+    one, two = known
+    found, ((fall, rise), (other_fall, other_rise)) = without_each(one, two, 1.0, confidence, own=0.0, lean=0.0), missed
     below, above = max(found.below, math.hypot(fall, other_rise)), max(found.above, math.hypot(rise, other_fall))
     return replace(found, below=below, above=above, again=partial(_off, sides, checked))
 

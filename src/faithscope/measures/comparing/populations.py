@@ -48,7 +48,7 @@ BesideDifference = Callable[[Collection[int], Collection[int], tuple[Any, Any]],
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
     """The difference a - b of two independent samples; the margins add in squares."""
-    rows, known = min(a.n, b.n), dict[str, float]()
+    rows, known = min(a.n, b.n), dict[str, Any]()
     numbers = isinstance(a.agreement, Spread)
     if a.counts.plain and b.counts.plain and a.population is None and a.measure != NECESSITY and not numbers:
         both = ("a", a), ("b", b)
