@@ -112,5 +112,5 @@ def beside_reference(system, n, rng, how):
     truth = system.group.p @ (system.group.q * system.rest.q).sum(axis=1)
     answers = {f"beside the reference, {how}": ends(asked.estimate(1), truth)}
     if np.array_equal(system.group.q, system.rest.q):
-        answers[f"difference from the reference, {how}"] = ends(asked.checked_difference([1], [0]), 0.0)
+        answers[f"difference from the reference, {how}"] = ends(asked.difference([1], [0], checked=True), 0.0)
     return answers

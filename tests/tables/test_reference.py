@@ -55,7 +55,7 @@ def test_beside_the_reference_rows_of_the_log_ask_and_those_of_the_reference_ans
     asked = Beside.of(Sample.of(both.leaf.tolist(), both.y, **how).asking(late.astype(int))).answered_by([0])
     for name in ("value", "low", "high", "unverifiable", "chance"):
         assert getattr(reference.beside, name) == pytest.approx(getattr(asked.estimate(1), name), abs=1e-12)
-    expected, change = asked.checked_difference([1], [0]), reference.differences["consistency"]
+    expected, change = asked.difference([1], [0], checked=True), reference.differences["consistency"]
     assert (change.value, change.low, change.high) == pytest.approx((expected.value, expected.low, expected.high))
     assert reference.beside.n == 400
     told = json.loads(json.dumps(compared(this, last, agreement=agreement).to_dict()))["reference"]

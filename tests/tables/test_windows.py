@@ -48,7 +48,7 @@ def test_rows_of_a_window_ask_and_those_of_the_reference_answer(first):
         assert estimate.value == pytest.approx(asked.estimate(day).value)
         assert (estimate.low, estimate.high) == pytest.approx(asked.estimate(day).interval)
         if day >= first:
-            expected = asked.checked_difference([day], range(first))
+            expected = asked.difference([day], range(first), checked=True)
             assert windows.compared[start].low == pytest.approx(expected.low)
     assert windows.estimates[datetime(2026, 3, 8)].value == pytest.approx(0.5, abs=0.05)
     assert windows.to_dict()["among"]["windows"][0]["n"] == 500

@@ -43,7 +43,7 @@ def alike_rules(marks: Array, names: Names | None, X: Any, bins: int, known: Any
     """
     columns = Rows(X)
     distinct_names(columns.names)
-    places = _places(columns, names, marks.shape[1])
+    places = feature_places(columns, names, marks.shape[1])
     source = columns if known is None else Rows(known)
     if source.names != columns.names:
         raise BadInput(
@@ -69,7 +69,7 @@ def alike_rules(marks: Array, names: Names | None, X: Any, bins: int, known: Any
     return Rules(numbers, tuple(tuple(parts[a:b]) for a, b in pairwise(ends)), columns.names)._labelled(X)
 
 
-def _places(columns: Rows, names: Names | None, width: int) -> Ints:
+def feature_places(columns: Rows, names: Names | None, width: int) -> Ints:
     """The positions of the features that importances are of."""
     by_position = names is None or not columns.named or names == default_names(width)
     if by_position and width == len(columns.names):
@@ -77,7 +77,7 @@ def _places(columns: Rows, names: Names | None, width: int) -> Ints:
     if names is None:
         raise BadInput(
             f"Importances are of {width} features and X has {len(columns.names)} columns: pass rows with the columns "
-            "that importances are of."
+            "that importances are of, and importances of one class (fs.read(values, class_index=...))."
         )
     needs = f"importances of {width} features speak of (pass rows as the model sees them, or sum by fs.Grouped)"
     return np.array([columns.place(name, needs) for name in names], np.int64)

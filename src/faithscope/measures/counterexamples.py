@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,12 @@ from faithscope.agreements import Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
 from faithscope.measures.numbers import agreement_of_scopes, disagree, distance, shown
 from faithscope.sample import Sample
-
-Space = tuple[Gower, list[Array]]  # a distance, and the columns that it compares
 
 _EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows
 _SOME = 2**21  # values of these rows, and values that are in memory at once
@@ -49,58 +47,54 @@ def counterexamples(counts: Counts, sample: Sample, k: int = 10, pairs: Ints | N
         explanation with its number of ``disagreeing_pairs``, or of numbers its ``disagreement``.
     """
     check_whole(k, "k, the number of pairs wanted,")
-    numbers = counts.agreement.of_numbers
-    codes = counts.explanations.locate(sample.explanations)
+    numbers, codes = counts.agreement.of_numbers, counts.explanations.locate(sample.explanations)
     pairs = stranger_pairs(counts, sample, codes) if pairs is None else pairs
     total = agreement_of_scopes(counts)["disagreement"] / 2 if numbers else pairs
     worst = np.argsort(-total, kind="stable")[: min(k, int((total > 0).sum()))]
     available = total.astype(np.int64) if isinstance(counts.agreement, Tolerance) else pairs
-    space = _space(sample.X)
+    columns, apart = _distances(sample.X)
     order = np.argsort(codes, kind="stable")
     first, last = (np.searchsorted(codes[order], worst, side) for side in ("left", "right"))
-    quota = zip(first, last, share_out(available[worst], k), strict=True)
-    chosen = [_worst_pairs(order[start:stop], sample, space, int(wanted)) for start, stop, wanted in quota]
-    a, b = np.concatenate([_NO_PAIRS, *chosen]).T
-    which = np.repeat(worst, list(map(len, chosen)))
-    columns = {"row_a": a, "row_b": b, "prediction_a": shown(sample.labels[a]), "prediction_b": shown(sample.labels[b])}
-    columns |= {"gap": distance(sample.labels[a], sample.labels[b])} if numbers else {}
-    return columns | {
-        "distance": _distance(space, a, b),
-        "explanation": [counts.explanations.describe(int(explanation)) for explanation in which],
+    chosen = [_NO_PAIRS]
+    for start, stop, wanted in zip(first, last, share_out(available[worst], k).tolist(), strict=True):
+        rows, found = order[start:stop], _NO_PAIRS
+        for more in _far_apart(rows, sample) if numbers else _unlike(rows, sample, columns):
+            if sample.clusters is not None:
+                more = more[sample.clusters[more[:, 0]] != sample.clusters[more[:, 1]]]
+            found = np.concatenate([found, np.sort(more, axis=1)])
+            a, b = found.T
+            gaps = distance(sample.labels[a], sample.labels[b]) if numbers else np.zeros(len(found))
+            found = found[np.lexsort((b, a, apart(a, b), -gaps))[:wanted]]
+            if not columns and len(found) == wanted:  # all are as near
+                break
+        chosen.append(found)
+    a, b = np.concatenate(chosen).T
+    which = np.repeat(worst, list(map(len, chosen[1:])))
+    one, other = sample.labels[a], sample.labels[b]
+    return {
+        "row_a": a,
+        "row_b": b,
+        "prediction_a": shown(one),
+        "prediction_b": shown(other),
+        **({"gap": distance(one, other)} if numbers else {}),
+        "distance": apart(a, b),
+        "explanation": [counts.explanations.describe(explanation) for explanation in which.tolist()],
         "disagreement" if numbers else "disagreeing_pairs": total[which],
     }
 
 
-def _worst_pairs(rows: Ints, sample: Sample, space: Space | None, wanted: int) -> Ints:
-    """Pairs of these rows that disagree, of different clusters: of numbers the farthest first, and then the nearest."""
-    found, numbers = _NO_PAIRS, sample.agreement.of_numbers
-    blocks = _far_apart(rows, sample) if numbers else _unlike(rows, sample, space)
-    for pairs in blocks:
-        if sample.clusters is not None:
-            pairs = pairs[sample.clusters[pairs[:, 0]] != sample.clusters[pairs[:, 1]]]
-        found = np.concatenate([found, np.sort(pairs, axis=1)])
-        a, b = found.T
-        gaps = distance(sample.labels[a], sample.labels[b]) if numbers else np.zeros(len(found))
-        found = found[np.lexsort((b, a, _distance(space, a, b), -gaps))[:wanted]]
-        if space is None and len(found) == wanted:  # all are as near
-            break
-    return found
-
-
-def _unlike(rows: Ints, sample: Sample, space: Space | None) -> Iterator[Ints]:
+def _unlike(rows: Ints, sample: Sample, columns: int) -> Iterator[Ints]:
     """Pairs of these rows with different labels, in blocks; of very many rows, pairs of every so many of them."""
     labels = sample.numbered_labels[1]
     often = np.bincount(labels[rows]).argmax()
     common, rare = rows[labels[rows] == often], rows[labels[rows] != often]  # of which every pair has at least one
-    columns = 0 if space is None else len(space[1])
     values = len(rare) * len(rows) * columns
     step = 1 if values <= _EXACT else math.ceil(math.sqrt(values / _SOME))
     rare = rare[::step]
     some = np.sort(np.concatenate([common[::step], rare]))
     block = max(1, _SOME // (len(some) * max(1, columns)))
     for start in range(0, len(rare), block):
-        part = rare[start : start + block]
-        a, b = np.repeat(part, len(some)), np.tile(some, len(part))
+        a, b = (side.ravel() for side in np.meshgrid(rare[start : start + block], some, indexing="ij"))
         kept = (labels[a] != labels[b]) & ((labels[b] == often) | (b > a))  # so that no pair comes twice
         yield np.column_stack([a[kept], b[kept]])
 
@@ -115,14 +109,13 @@ def _far_apart(rows: Ints, sample: Sample) -> Iterator[Ints]:
     order = np.argsort(values if values.ndim == 1 else distance(values, values.mean(axis=0)[None]), kind="stable")
     far = np.union1d(order[:_ENDS], order[-_ENDS:])
     one, other = far[np.column_stack(np.triu_indices(len(far), 1))].T
-    unlike = disagree(sample.agreement, values[one], values[other])
-    yield rows[np.column_stack([one, other])[unlike]]
+    yield rows[np.column_stack([one, other])[disagree(sample.agreement, values[one], values[other])]]
 
 
 def stranger_pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:
     """For each explanation, how many pairs of its rows get different predictions and are of different clusters."""
     if sample.clusters is None or counts.agreement.of_numbers:
-        return disagreeing_pairs(counts)
+        return (counts.rows_given**2 - sum_by(counts.explanation, counts.given**2, counts.distinct)) // 2
     apart = pairs_apart(codes, sample.numbered_labels[1], sample.clusters, np.ones(sample.n))
     return np.rint(apart).astype(np.int64) // 2
 
@@ -138,12 +131,6 @@ def pairs_apart(codes: Ints, one: Ints, other: Ints, weight: Floats) -> Floats:
     return alike() - alike(one) - alike(other) + alike(one, other)
 
 
-def disagreeing_pairs(counts: Counts) -> Ints:
-    """For each explanation, how many pairs of its rows get different predictions."""
-    rows = counts.rows_given
-    return (rows**2 - sum_by(counts.explanation, counts.given**2, counts.distinct)) // 2
-
-
 def share_out(available: Ints, k: int) -> Ints:
     """How many of k pairs each explanation gives: one each in turn, up to the pairs that it has."""
     k = min(k, int(available.sum()))
@@ -153,16 +140,15 @@ def share_out(available: Ints, k: int) -> Ints:
     return quota
 
 
-def _space(X: Any) -> Space | None:
-    """Gower's distance and the columns that it compares; None if there are none (X is None or sparse)."""
+def _distances(X: Any) -> tuple[int, Callable[[Ints, Ints], Floats]]:
+    """How many columns of X are compared, and Gower's distances between rows of it; NaN if there are none."""
     columns = [] if X is None or hasattr(X, "tocsr") else Rows(X, loose=True).measured()
     metric = Gower.fit(columns)
-    return (metric, metric.read(columns)) if columns else None
+    columns = metric.read(columns)
 
+    def apart(a: Ints, b: Ints) -> Floats:
+        if not columns:
+            return np.full(len(a), np.nan)
+        return metric.between(*([column[side] for column in columns] for side in (a, b)))
 
-def _distance(space: Space | None, a: Ints, b: Ints) -> Floats:
-    """The distance between row ``a[i]`` and row ``b[i]``, for every i; NaN if there is none."""
-    if space is None:
-        return np.full(len(a), np.nan)
-    metric, columns = space
-    return metric.between([column[a] for column in columns], [column[b] for column in columns])
+    return len(columns), apart

@@ -13,18 +13,18 @@ import numpy as np
 
 from faithscope.counting.layout import sums
 from faithscope.errors import BadInput, WrongType
+from faithscope.explanations.alike import feature_places
 from faithscope.explanations.importances import OWN_CLASSES, Importances, Rankings
 from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Bools, Floats, Ints
-from faithscope.inputs.arrays import is_frame
 from faithscope.inputs.checks import check_share, check_whole, same_length
-from faithscope.inputs.frames import frame
+from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
 from faithscope.inputs.models import Model, noting, of_both_classes, owner_of, rows_of_its_own, to_outputs
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
 from faithscope.measures.means import Answer
-from faithscope.measures.named_features import NamedFeatures, named_features
+from faithscope.measures.named_features import named_features
 from faithscope.measures.telling import in_clusters
 from faithscope.populations.base import to_population
 from faithscope.populations.tables import SourceRows
@@ -36,7 +36,7 @@ from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
 from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
-from faithscope.words import hint, several
+from faithscope.words import several
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,17 +71,15 @@ class Moved(NamedTuple):
         """How many pairs these are, how they move, and the share of right ones among those that move, if any does."""
         weight, right = self.units.weight[self.rows] * of, self.clear & (self.moves > 0)
         kinds = {"right": right, "wrong": self.clear & ~right, "still": ~self.clear, "move": self.moves}
-        told = {
-            "pairs": int(of.sum()),
-            **{name: float(weight @ np.asarray(each, np.float64) / weight.sum()) for name, each in kinds.items()},
-        }
+        told: dict[str, Any] = {"pairs": int(of.sum())}
+        told |= {name: float(weight @ np.asarray(each, np.float64) / weight.sum()) for name, each in kinds.items()}
         rows = len(self.units.weight)
         part, whole = (self.units.sums(sums(self.rows, 1.0 * (of & each), rows)) for each in (right, self.clear))
         if not whole.any():
             return told | dict.fromkeys(("value", "low", "high"))
         value, apart = float(part.sum() / whole.sum()), self.units.without_each(part, whole)
-        known = None if apart is None else LeftOutDeviations(apart, apart)
         good = float(whole.sum() / whole.max())  # a unit that was missed may hold as much as the heaviest
+        known = None if apart is None else LeftOutDeviations(apart, apart)
         margin = margins(known, good, confidence, lean=0.0).below
         return told | {"value": value, "low": max(0.0, value - margin), "high": min(1.0, value + margin)}
 
@@ -158,11 +156,12 @@ class Direction(Answer):
 
         ``right``, ``wrong`` and ``still`` are shares of its pairs, ``move`` the mean move in the direction of the sign.
         """
-        columns, pairs = np.unique(self._moved.column, return_counts=True)
+        import pandas as pd
+
+        moved, (columns, pairs) = self._moved, np.unique(self._moved.column, return_counts=True)
         often = columns[np.argsort(-pairs, kind="stable")].tolist()
-        lines = [self._moved.line(self._moved.column == one, self.confidence) for one in often]
-        told = {name: [line[name] for line in lines] for name in lines[0]}
-        return frame({"feature": [self._names[one] for one in often], **told})
+        lines = ({"feature": self._names[one], **moved.line(moved.column == one, self.confidence)} for one in often)
+        return pd.DataFrame(list(lines))
 
     def plot(self) -> Any:
         """Every feature with its interval and chance, as an Altair chart."""
@@ -273,13 +272,11 @@ def direction(
     if named.signs is None:
         raise BadInput(f"{given.form} left no signs: pass the importances themselves, or fs.SignOfTop(k) of them.")
     ask, own, labels = _outputs(model, source)
-    column, output, told = _targets(given, named, source, own, labels, wanted)
-    scale = 1.0
-    if labels is None:
-        of_row = np.zeros(sample.n, np.int64)  # the output of its first pair; the first one if it names nothing
-        of_row[named.rows[::-1]] = output[::-1]
-        scale = float(np.std(own[np.arange(sample.n), of_row])) or 1.0
-    moves, noise = _moves(ask, source, chosen.draws, named.rows, column, output, own)
+    column = feature_places(Rows(source.X_train), given.names, len(named.names))[named.features]
+    output, told = _target(given, own, labels, wanted)
+    answers = own[np.arange(sample.n), output]  # of each row, the output that its importances speak of
+    scale = 1.0 if labels is not None else float(np.std(answers)) or 1.0
+    moves, noise = _moves(ask, source, chosen.draws, answers, output, named.rows, column)
     units, clear = IndependentUnits.of(sample), np.abs(moves) > np.maximum(_TINY * scale, _DOUBTED * noise)
     moved = Moved(units, named.rows, column, moves * named.signs, clear)
     notes = sample.all_notes
@@ -334,32 +331,11 @@ def _outputs(model: Any, source: SourceRows) -> tuple[Ask, Floats, list[str] | N
     return lambda rows: of_both_classes(ask(rows)), of_both_classes(own), labels
 
 
-def _targets(
-    given: Importances,
-    named: NamedFeatures,
-    source: SourceRows,
-    own: Floats,
-    labels: list[str] | None,
-    class_index: ClassIndex,
-) -> tuple[Ints, Ints, str]:
-    """The column of X and the output of the model that each pair is about, and what the output is called."""
-    many, names = own.shape[1], given.names if given.names and is_frame(source.X) else None
-    strange = next((name for name in names or () if name not in source.names), None)
-    if strange is not None or (names is None and len(named.names) != len(source.names)):
-        odd = (
-            f"of {strange!r}, which is no column of X. {hint(strange, source.names)}"
-            if strange is not None
-            else (f"of {len(named.names)} features and X has {len(source.names)} columns.")
-        )
-        raise BadInput(
-            f"Importances are {odd} Pass importances of the columns that the model takes, of one class "
-            "(fs.read(values, class_index=...))."
-        )
-    column = named.features
-    if names is not None:
-        column = np.array([source.names.index(name) for name in names])[column]
+def _target(given: Importances, own: Floats, labels: list[str] | None, class_index: ClassIndex) -> tuple[Ints, str]:
+    """Per row, the output of the model that its importances speak of, and what that is called."""
+    rows, many = own.shape
     if class_index == "predicted" or (class_index is None and OWN_CLASSES in given.remarks):
-        return column, own.argmax(axis=1)[named.rows], "the output of the predicted class"
+        return own.argmax(axis=1), "the output of the predicted class"
     if class_index is None and given.label is not None and labels:
         if given.label not in labels:
             raise BadInput(
@@ -376,11 +352,11 @@ def _targets(
     told = "the model's number" if many == 1 else f"output {output}"
     if labels is not None:
         told = f"the probability of {labels[output]!r}" if labels else f"the probability of class {output}"
-    return column, np.full(len(column), output), told
+    return np.full(rows, output), told
 
 
 def _moves(
-    ask: Ask, source: SourceRows, draws: int, rows: Ints, column: Ints, output: Ints, own: Floats
+    ask: Ask, source: SourceRows, draws: int, own: Floats, output: Ints, rows: Ints, column: Ints
 ) -> tuple[Floats, Floats]:
     """Per pair, the output less its mean over other values, and the standard error of that.
 
@@ -400,12 +376,12 @@ def _moves(
         pairs = np.flatnonzero(column == j)
         step = max(1, _NUMBERS // (len(values) * len(source.names)))
         for part in np.split(pairs, range(step, len(pairs), step)):
-            cells = np.repeat(source.train + rows[part], len(values))[:, None].repeat(len(source.names), axis=1)
+            mine = rows[part]
+            cells = np.repeat(source.train + mine, len(values))[:, None].repeat(len(source.names), axis=1)
             cells[:, j] = np.tile(values, len(part))
             answers = ask(source.rows(cells)).reshape(len(part), len(values), -1)
-            answers = answers[np.arange(len(part)), :, output[part]]
-            gaps = own[rows[part], output[part]][:, None] - answers
-            moves[part] = gaps @ share
+            answers = answers[np.arange(len(part)), :, output[mine]]
+            moves[part] = (own[mine][:, None] - answers) @ share
             if not exact:
                 noise[part] = np.sqrt((np.diff(answers, axis=1) ** 2).sum(axis=1) / 2) / draws
     return moves, noise

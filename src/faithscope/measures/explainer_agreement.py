@@ -40,7 +40,7 @@ from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table, for_json, framed
+from faithscope.sinks.card import Table, framed
 from faithscope.sinks.shareable import Shareable
 from faithscope.visible import visible
 from faithscope.words import several
@@ -64,8 +64,8 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class PairAgreement:
+@dataclass(frozen=True, repr=False)
+class PairAgreement(Shareable):
     """How far two explainers agree; what cannot be told is None, and `notes` say why.
 
     Attributes
@@ -98,22 +98,16 @@ class PairAgreement:
     sign_agreement: Share | None = None
     notes: Notes = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this pair, ready for JSON."""
-        return {name: for_json(each) for name, each in vars(self).items()}
-
     def columns(self) -> dict[str, Any]:
         """One line of a table."""
         line: dict[str, Any] = {}
         for name in ("a", "b", *_WORDS, "n"):
-            number = getattr(self, name)
+            line[name] = getattr(self, name)
             if name in _WORDS and not name.endswith("chance"):
-                names = (name, f"{name}_low", f"{name}_high")
-                line |= dict(zip(names, number or (None, None, None), strict=True))
-            else:
-                line[name] = number
+                line[name], line[f"{name}_low"], line[f"{name}_high"] = line[name] or (None, None, None)
         return line
 
+    @property
     def _line(self) -> str:
         names, rows = f"{visible(self.a)} and {visible(self.b)}", several(self.n, "row", "rows")
         if self.same is None:
@@ -167,7 +161,7 @@ class ExplainerAgreement(Shareable):
     def pair(self, a: str, b: str) -> PairAgreement:
         """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
         for pair in self.pairs:
-            if isinstance(a, str) and isinstance(b, str) and {a, b} == {pair.a, pair.b}:
+            if [a, b] in ([pair.a, pair.b], [pair.b, pair.a]):
                 return pair
         raise UnknownName(f"{a!r} and {b!r} are no two of these explainers: {', '.join(map(repr, self.explainers))}.")
 
@@ -210,7 +204,7 @@ class ExplainerAgreement(Shareable):
     def _line(self) -> str:
         """The numbers of one pair, or over how wide a range several say the same."""
         if len(self.pairs) == 1:
-            return self.pairs[0]._line()
+            return self.pairs[0]._line
         told = f"{len(self.pairs)} pairs of explainers, {several(self.n, 'row', 'rows')}"
         same = [pair.same.value for pair in self.pairs if pair.same is not None]
         return f"{told}: the same on {min(same):.0%} to {max(same):.0%}" if same else told
@@ -344,13 +338,13 @@ def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample,
     importances = {name: given for name, given in raw.items() if isinstance(given, Importances)}
     if first := next((given for given in importances.values() if given.names), None):
         raw = {**raw, **{name: first._with_my_order(given) for name, given in importances.items()}}
+    asked: Mapping[str, Any]
     notes: list[str] = []
     if isinstance(discretizer, Mapping):
-        named = by_name(discretizer, raw, "discretizer")
-        chosen = {name: to_discretizer(named.get(name)) for name in raw}
+        asked = by_name(discretizer, raw, "discretizer")
     elif discretizer is None:
-        chosen = {name: _USUAL if type(each) is Importances and not each.form else None for name, each in raw.items()}
-        if any(chosen.values()):
+        asked = {name: _USUAL for name, each in importances.items() if type(each) is Importances and not each.form}
+        if asked:
             notes.append(
                 f"importances were compared by {_USUAL!r}, since no discretizer was given: pass what people see of them"
             )
@@ -359,9 +353,10 @@ def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample,
         reasons = {name: refusal(one, given) for name, given in raw.items()}
         if all(reasons.values()):
             raise next(iter(reasons.values()))
-        chosen = {name: None if why else one for name, why in reasons.items()}
+        asked = {name: one for name, why in reasons.items() if not why}
         told = "{} is compared as it is, since {!r} does not take its explanations"
         notes += [told.format(name, one) for name, why in reasons.items() if why]
+    chosen = {name: to_discretizer(asked.get(name)) for name in raw}
     return rows.noting(tuple(notes)).learned(chosen, raw)
 
 
@@ -377,12 +372,7 @@ def refusal(discretizer: Any, explanations: Explanations) -> Any:
     return None
 
 
-def _pair(
-    a: _Compared,
-    b: _Compared,
-    units: IndependentUnits,
-    confidence: float,
-) -> PairAgreement:
+def _pair(a: _Compared, b: _Compared, units: IndependentUnits, confidence: float) -> PairAgreement:
     """All measures of two explainers, without those that cannot be told, and why they cannot."""
     told: dict[str, Any] = {}
     notes: list[str] = []
@@ -420,14 +410,14 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     told = {"same": same, "chance": chance}
     if chance is None or chance >= _CERTAIN:
         return told
-    value = 1 - (1 - same.value) / (1 - chance)
-    strangers = mass * (mass.sum() - mass)
-    rest = strangers.sum() - 2 * strangers if len(mass) > 2 else np.nan
-    left, margin = np.clip((asked.sum() - asked - answered) / rest, 0, 1), np.inf
+    value, left, margin = 1 - (1 - same.value) / (1 - chance), np.ones(1), np.inf
+    if len(mass) > 2:
+        strangers = mass * (mass.sum() - mass)
+        left = np.clip((asked.sum() - asked - answered) / (strangers.sum() - 2 * strangers), 0, 1)
     if (left < _CERTAIN).all():  # and none is NaN
-        sums, wrong = units.sums(own), check_confidence(confidence) / 2
-        left_out = 1 - (1 - (sums.sum() - sums) / (mass.sum() - mass)) / (1 - left)
-        margin = max(Deviations.of(left_out).margin(wrong)[0], min(1.0, units.least(wrong)) / (1 - chance))
+        apart, wrong = units.sums(1 - own), check_confidence(confidence) / 2
+        left_out = Deviations.of(-(apart.sum() - apart) / (mass.sum() - mass) / (1 - left))
+        margin = max(left_out.margin(wrong)[0], min(1.0, units.least(wrong)) / (1 - chance))
     return told | {"kappa": Share(value, min(value, max(-1.0, value - margin)), min(1.0, value + margin))}
 
 

@@ -19,7 +19,6 @@ from faithscope.inputs.arrays import is_frame, to_objects
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
 from faithscope.inputs.labels import to_labels
-from faithscope.measures.counterexamples import disagreeing_pairs
 from faithscope.measures.intervals.bounds import local_sample_size
 from faithscope.measures.intervals.local import agreement_interval, label_interval
 from faithscope.measures.numbers import (
@@ -61,8 +60,8 @@ def per_row(counts: Counts, sample: Sample, confidence: float) -> dict[str, Any]
     met: Met = total - 1, same - counts.agreement.itself, None
     if sample.clusters is not None:
         met = Kinds.of(replace(sample, weights=None)).met
-    measured = local_columns("consistency", counts, met, confidence)
-    columns = {"prediction": shown(sample.labels), **measured, "verifiable": met[0] > 0, "N_pi": total}
+    columns = {"prediction": shown(sample.labels), **local_columns("consistency", counts, met, confidence)}
+    columns |= {"verifiable": met[0] > 0, "N_pi": total}
     if not counts.agreement.of_numbers:
         return columns | {"N_pi_y": same}
     apart = (sample.labels - means(counts)[codes]).T * divided(total, total - 1, np.nan)
@@ -102,33 +101,31 @@ def per_explanation(
         predictions. Of numbers, ``mean``, ``lowest`` and ``highest`` (not of vectors), and ``disagreement``. If rows
         are clustered, ``consistency`` is that of rows of different clusters.
     """
-    rows = counts.per_explanation
+    rows, measured = counts.per_explanation, agreement_of_scopes(counts)
+    columns: dict[str, Any] = {"n": rows}
+    agreed, apart = measured["sufficiency"], measured["disagreement"] / 2
     if counts.agreement.of_numbers:
-        columns, measured = {"n": rows, "mean": shown(means(counts))}, agreement_of_scopes(counts)
+        columns["mean"] = shown(means(counts))
         if counts.values.ndim == 1:
             first, values = run_starts(counts.explanation), counts.values[counts.label]
             columns |= {"lowest": np.minimum.reduceat(values, first), "highest": np.maximum.reduceat(values, first)}
-        columns |= {"consistency": measured["sufficiency"], "disagreement": measured["disagreement"] / 2}
-        return listed(counts, columns, ("disagreement", "n"), k)
-    top, pairs = commonest_cells(counts), disagreeing_pairs(counts)
-    most, every = counts.given[top], rows * (rows - 1)
-    together, agreed = None, divided(every - 2 * pairs, every, np.nan)
+        return listed(counts, columns | {"consistency": agreed, "disagreement": apart}, ("disagreement", "n"), k)
+    top, together = commonest_cells(counts), None
     if clustered is not None:
         codes, sample = clustered
         others, agreeing, largest = Kinds.of(replace(sample, weights=None)).met
         together = np.zeros(len(rows))
         together[codes] = largest
         agreed = divided(np.bincount(codes, agreeing), np.bincount(codes, others), np.nan)
-    low, high = label_interval(most, rows, confidence, commonest=True, together=together)
-    columns = {
-        "n": rows,
+    low, high = label_interval(counts.given[top], rows, confidence, commonest=True, together=together)
+    columns |= {
         "labels": np.bincount(counts.explanation, minlength=counts.distinct),
         "label": to_objects([counts.labels[j] for j in counts.label[top]]),
-        "purity": most / rows,
+        "purity": counts.given[top] / rows,
         "purity_low": low,
         "purity_high": high,
         "consistency": agreed,
-        "disagreeing_pairs": pairs,
+        "disagreeing_pairs": np.rint(apart).astype(np.int64),
     }
     return listed(counts, columns, ("disagreeing_pairs", "n"), k)
 
@@ -142,8 +139,7 @@ def listed(counts: Counts, columns: dict[str, Any], by: Sequence[str], k: int | 
 
 def commonest_cells(counts: Counts) -> Ints:
     """The cell of the commonest label of the rows given each explanation; of several such labels, the first."""
-    order = np.lexsort((-counts.given, counts.explanation))
-    return order[np.searchsorted(counts.explanation, np.arange(counts.distinct))]
+    return np.lexsort((-counts.given, counts.explanation))[run_starts(counts.explanation)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,20 +230,21 @@ class Local(Shareable):
 def at_row(sample: Sample, rows: Any, explanation: Explanations, prediction: Any, confidence: float) -> Local:
     """A local measure of a row outside the sample, by the rows to compare it with; none is left out (Algorithm 1)."""
     labels, agreement, mean = sample.labels[rows], sample.agreement, None
-    agreeing: float = 0
-    value = None
-    if agreement.of_numbers and len(labels):
-        number = np.repeat(agreement.read(np.asarray([prediction])), len(labels), axis=0)
+    many, value = len(labels), None
+    if not agreement.of_numbers:
+        agreeing: float = sum(label == prediction for label in labels.tolist())
+    elif many:
+        number = np.repeat(agreement.read(np.asarray([prediction])), many, axis=0)
         alike = agreement_between(agreement, number, labels)
         if isinstance(agreement, Spread):
             alike = (distance(labels, number) / scaled(sample.labels)[1]) ** 2 / 2 / variance(sample.labels)
         agreeing = float(alike.sum())
         (mean,) = shown(labels.mean(axis=0)[None]).tolist()
-    elif not agreement.of_numbers:
-        agreeing = sum(label == prediction for label in labels.tolist())
-    if len(labels):
-        value = float(1 - agreeing / len(labels) if isinstance(agreement, Spread) else agreeing / len(labels))
-    interval = agreement_interval(agreement, np.array([agreeing]), np.array([len(labels)]), confidence)
+    else:
+        agreeing = 0
+    if many:
+        value = float(1 - agreeing / many if isinstance(agreement, Spread) else agreeing / many)
+    interval = agreement_interval(agreement, np.array([agreeing]), np.array([many]), confidence)
     low, high = (None, None) if interval is None else (float(end[0]) for end in interval)
     return Local(
         value=value,
@@ -256,7 +253,7 @@ def at_row(sample: Sample, rows: Any, explanation: Explanations, prediction: Any
         confidence=float(confidence),
         explanation=explanation.describe(0),
         prediction=prediction,
-        others=len(labels),
+        others=many,
         agreeing=agreeing,
         seen=sample.n,
         mean=mean,
@@ -312,17 +309,17 @@ def sample_until(
         (prediction,) = to_labels([prediction], "The prediction to compare with, as a list of one,").tolist()
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_single(explanation), discretizer)
-    seen, missing, labels = 0, wanted, list[Any]()
+    seen, labels = 0, list[Any]()
     for batch in batches:
         rows, answers = _rows(batch)
         if not len(answers):
             break  # an empty batch ends the source
         rows, answers = rows.take(slice(0, budget - seen)), answers[: budget - seen]
-        hits = np.flatnonzero(target.locate(discretize(rows, discretizer)) == 0)[:missing]
-        missing -= len(hits)
-        seen += len(answers) if missing else int(hits[-1]) + 1
+        hits = np.flatnonzero(target.locate(discretize(rows, discretizer)) == 0)[: wanted - len(labels)]
         labels += answers[hits].tolist()
-        if not missing or seen >= budget:
+        reached = len(labels) == wanted
+        seen += int(hits[-1]) + 1 if reached else len(answers)
+        if reached or seen >= budget:
             break
     sample = Sample(target.take(np.zeros(len(labels), np.int64)), to_objects(labels))
     alone = prediction is None and sample.n > 0

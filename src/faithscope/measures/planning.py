@@ -3,8 +3,8 @@
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,42 +52,35 @@ def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
         raise BadInput(f"A subset has between 1 and {profile.n:,} rows; got {rows:,}.")
     c = profile.others.astype(np.float64)
     silent = np.where(c > 0, -math.inf, 0.0)  # log of C(n-1-c, m-1) / C(n-1, m-1): none of the others is in the subset
-    possible = (c > 0) & (c <= profile.n - rows)
+    possible, weight = (c > 0) & (c <= profile.n - rows), profile.rows / profile.n
     others = c[possible]
-    silent[possible] = betaln(profile.n - others, others) - betaln(profile.n - rows - others + 1, others)
-    silent = np.minimum(silent, 0.0)
-    weight = profile.rows / profile.n
-    unverifiable = float(np.sum(weight * np.exp(silent)))
-    if isinstance(profile.agreement, Spread):
-        return math.nan, unverifiable
-    shares = divided(profile.agreeing, profile.others, 0.0)
-    return float(np.sum(weight * -np.expm1(silent) * shares)), unverifiable
+    chance = betaln(profile.n - others, others) - betaln(profile.n - rows - others + 1, others)
+    silent[possible] = np.minimum(chance, 0.0)
+    known = math.nan if isinstance(profile.agreement, Spread) else divided(profile.agreeing, c, 0.0)
+    return float(np.sum(weight * -np.expm1(silent) * known)), float(weight @ np.exp(silent))
 
 
-@dataclass(frozen=True)
-class Mixture:
-    """A Poisson mixture of the number of others that a row has: `shares` of the rows have the rates `_RATES`."""
+def mixture(others: Ints, mass: Floats) -> Floats | None:
+    """A Poisson mixture of the number of others that rows have: the shares of rows with the rates `_RATES`.
 
-    shares: Floats
+    It is fitted to the number of others that rows of such a mass have (EM on a grid of rates); None if none has others.
+    """
+    others, place = np.unique(others, return_inverse=True)
+    mass = sums(place, mass, len(others))
+    if not np.any(mass[others > 0] > 0):
+        return None
+    near = (others <= _CERTAIN) & (mass > 0)
+    seen, weight = others[near].astype(np.float64), mass[near] / mass.sum()
+    likelihood = np.exp(seen[:, None] * np.log(_RATES) - _RATES - gammaln(seen + 1)[:, None])
+    shares = np.full(len(_RATES), weight.sum() / len(_RATES))
+    for _ in range(_STEPS if len(seen) else 0):
+        shares *= (weight / np.maximum(likelihood @ shares, 1e-300)) @ likelihood
+    return shares
 
-    @classmethod
-    def fit(cls, others: Ints, mass: Floats) -> "Mixture | None":
-        """The mixture for the number of others that rows have (EM on a grid of rates); None if no row has others."""
-        others, place = np.unique(others, return_inverse=True)
-        mass = sums(place, mass, len(others))
-        if not np.any(mass[others > 0] > 0):
-            return None
-        near = (others <= _CERTAIN) & (mass > 0)
-        seen, weight = others[near].astype(np.float64), mass[near] / mass.sum()
-        likelihood = np.exp(seen[:, None] * np.log(_RATES) - _RATES - gammaln(seen + 1)[:, None])
-        shares = np.full(len(_RATES), weight.sum() / len(_RATES))
-        for _ in range(_STEPS if len(seen) else 0):
-            shares *= (weight / np.maximum(likelihood @ shares, 1e-300)) @ likelihood
-        return cls(shares)
 
-    def silent(self, times: float) -> float:
-        """The unverifiable share in a sample that is `times` as large."""
-        return float(np.sum(self.shares * np.exp(-_RATES * times)))
+def forecast(shares: Floats, times: float) -> float:
+    """The unverifiable share that a mixture expects of a sample that is `times` as large."""
+    return float(np.sum(shares * np.exp(-_RATES * times)))
 
 
 @dataclass(frozen=True)
@@ -110,13 +103,17 @@ class Backtest:
         with np.errstate(all="ignore"):  # hypergeometric thinning: the expected numbers of others in a random half
             log = log_choose(others, kept) + log_choose(n - others, m - kept) - log_choose(n, m)
             thinned = mass @ np.where(possible, np.exp(log), 0.0)
-        mixture = Mixture.fit(np.arange(_CERTAIN + 2), np.append(thinned, float(profile.rows[~near].sum())))
-        return None if mixture is None else cls(half, mixture.silent(n / m), observed)
+        shares = mixture(np.arange(_CERTAIN + 2), np.append(thinned, profile.rows[~near].sum()))
+        return None if shares is None else cls(half, forecast(shares, n / m), observed)
 
     @property
     def error(self) -> float:
         """The forecast minus the observed unverifiable share."""
         return self.forecast - self.observed
+
+    def to_dict(self) -> dict[str, float]:
+        """These numbers, ready for JSON."""
+        return {**vars(self), "error": self.error}
 
 
 @cache
@@ -201,27 +198,25 @@ class Band:
     @cached_property
     def odd(self) -> bool:
         """Whether no mixture comes as near as independent rows nearly always do: then the band is all of [0, 1]."""
-        return self._smallest(np.zeros(len(self.rates))) is None
+        return math.isnan(self._smallest(np.zeros(len(self.rates))))
 
     def _least(self, shares: Floats) -> float:
         """The least ``∫ shares dg`` over the mixtures of the band; 0, which is true, if there is none."""
-        result = None if self.odd else self._smallest(shares)
-        return 0.0 if result is None else min(max(result, 0.0), 1.0)
+        return 0.0 if self.odd else min(max(0.0, self._smallest(shares)), 1.0)
 
-    def _smallest(self, shares: Floats) -> float | None:
-        """The same by a linear program, expectations and statistics in standard errors; None if there is no mixture."""
+    def _smallest(self, shares: Floats) -> float:
+        """The same by a linear program, expectations and statistics in standard errors; NaN if there is no mixture."""
         from scipy.optimize import linprog  # takes longer to import than all else here
 
-        moments, seen = self.expected / self.errors[:, None], self.statistics / self.errors
-        everybody = np.append(np.ones(len(shares)), np.zeros(len(seen)))
-        within = np.tile([-self.allowed, self.allowed], (len(seen), 1))
-        program = {
-            "A_eq": np.vstack([np.hstack([moments, np.eye(len(seen))]), everybody]),
-            "b_eq": np.append(seen, 1.0),
-            "bounds": np.vstack([np.tile([0.0, 1.0], (len(shares), 1)), within]),
-        }
-        result = linprog(np.append(shares, np.zeros(len(seen))), method="highs-ds", **program)
-        return float(result.fun) if result.status == 0 else None
+        rates, many = len(shares), len(self.statistics)
+        result = linprog(
+            np.append(shares, np.zeros(many)),
+            A_eq=np.block([[self.expected / self.errors[:, None], np.eye(many)], [np.ones(rates), np.zeros(many)]]),
+            b_eq=np.append(self.statistics / self.errors, 1.0),
+            bounds=[(0.0, 1.0)] * rates + [(-self.allowed, self.allowed)] * many,
+            method="highs-ds",
+        )
+        return float(result.fun) if result.status == 0 else math.nan
 
 
 NEAR = 4  # times n: there is no point forecast beyond
@@ -351,25 +346,22 @@ class Plan(Shareable):
         is no point forecast), ``unverifiable`` then being NaN. The value is M̂ up to the rows measured, and NaN beyond;
         by `Spread` it is NaN throughout.
         """
-        n, beyond = self.n, np.concatenate([np.geomspace(1, NEAR, 9)[1:], np.geomspace(NEAR, FARTHEST, 6)[1:]])
-        known, later = np.unique(np.geomspace(1, n, 60).round()), np.unique((beyond * n).round())
-        rows = [*map(int, known), *(int(m) for m in later if m > n > 1)]
+        beyond = np.concatenate([np.geomspace(1, NEAR, 9)[1:], np.geomspace(NEAR, FARTHEST, 6)[1:]])
+        known = np.concatenate([np.geomspace(1, self.n, 60), beyond * self.n if self.n > 1 else []])
+        rows = np.unique(known.round()).astype(np.int64).tolist()
         low, points, high, values = map(list, zip(*map(self._outlook.at, rows), strict=True))
-        beyond_kinds = ("interval" if math.isnan(point) else "forecast" for point in points[len(known) :])
-        kinds = ["exact"] * len(known) + list(beyond_kinds)
-        names = ("n", "unverifiable", "low", "high", "value", "kind")
-        return frame(dict(zip(names, (rows, points, low, high, values, kinds), strict=True)))
+        kinds = [
+            "exact" if many <= self.n else "interval" if math.isnan(point) else "forecast"
+            for many, point in zip(rows, points, strict=True)
+        ]
+        columns = {"n": rows, "unverifiable": points, "low": low, "high": high, "value": values, "kind": kinds}
+        return frame(columns)
 
     def table(self) -> "pd.DataFrame":
         """The `curve`, one line per number of rows."""
         return self.curve
 
     _title = "How many rows are enough?"
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers of this plan, ready for JSON."""
-        tried = None if self.backtest is None else {**asdict(self.backtest), "error": self.backtest.error}
-        return super().to_dict() | {"backtest": tried}
 
     def plot(self) -> "alt.LayerChart":
         """The curve as an Altair chart, with the rows measured, the forecast and its interval."""
@@ -380,8 +372,7 @@ class Plan(Shareable):
     @property
     def _line(self) -> str:
         tried = ""
-        if self.backtest is not None:
-            b = self.backtest
+        if b := self.backtest:
             tried = f" Tried from {b.rows:,} rows to {self.n:,}: forecast {b.forecast:.3f}, observed {b.observed:.3f}."
         return f"{self.unverifiable:.1%} of {self.n:,} rows unverifiable; {self.reason}.{tried}"
 
@@ -424,8 +415,8 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
     confidence = check_share(confidence, "confidence")
     profile = counts.profile()
     rows = profile.rows.astype(np.float64)
-    mixture = Mixture.fit(profile.others, rows) if profile.n > 1 else None
-    outlook = _Outlook(profile, mixture, Band.of(profile.others, rows, confidence))
+    shares = mixture(profile.others, rows) if profile.n > 1 else None
+    outlook = _Outlook(profile, shares, Band.of(profile.others, rows, confidence))
     needed = outlook.needed(unverifiable)
     return Plan(
         profile.n,
@@ -435,7 +426,7 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         *needed,
         outlook.reason(unverifiable, confidence, *needed),
         forecastable=outlook.why_not is None,
-        backtest=Backtest.of(profile, outlook.silent) if mixture and profile.n >= 4 else None,
+        backtest=None if shares is None or profile.n < 4 else Backtest.of(profile, outlook.silent),
         guarantee=None if isinstance(profile.agreement, Spread) else sample_size(profile.distinct, unverifiable),
         _outlook=outlook,
     )
@@ -445,7 +436,7 @@ class _Outlook(NamedTuple):
     """What is known of the unverifiable share of other numbers of rows: exactly up to n, forecast beyond."""
 
     profile: Profile
-    mixture: Mixture | None
+    shares: Floats | None  # of the mixture
     band: Band
 
     @property
@@ -456,7 +447,7 @@ class _Outlook(NamedTuple):
     @property
     def why_not(self) -> str | None:
         """Why there is no point forecast; None if there is."""
-        return ONCE if self.mixture is None else _ODD if self.band.odd else None
+        return ONCE if self.shares is None else _ODD if self.band.odd else None
 
     def at(self, rows: int) -> tuple[float, float, float, float]:
         """The least, the expected and the largest unverifiable share of so many rows, and M̂; NaN if not known."""
@@ -466,8 +457,8 @@ class _Outlook(NamedTuple):
             return exact, exact, exact, value
         times = (rows - 1) / (n - 1)
         low, high = min(self.silent, self.band.low(times)), self.band.high(times)
-        if self.mixture is not None and not self.why_not and rows <= NEAR * n:  # stopped early, it may leave the band
-            point = min(self.silent, max(low, min(high, self.mixture.silent(times))))
+        if self.shares is not None and not self.why_not and rows <= NEAR * n:  # stopped early, it may leave the band
+            point = min(self.silent, max(low, min(high, forecast(self.shares, times))))
         return low, point, high, math.nan
 
     def needed(self, wanted: float) -> tuple[int | None, int | None, int | None]:
@@ -484,8 +475,8 @@ class _Outlook(NamedTuple):
             return n + 1 + bisect_left(range(n + 1, never), True, key=lambda m: share((m - 1) / (n - 1)) <= wanted)
 
         low, high, rows = reached(self.band.low), reached(self.band.high), never
-        if self.mixture is not None and not self.why_not:  # the point never leaves the band
-            rows = max(low, min(high, reached(self.mixture.silent)))
+        if self.shares is not None and not self.why_not:  # the point never leaves the band
+            rows = max(low, min(high, reached(partial(forecast, self.shares))))
         return rows if rows <= NEAR * n else None, low if low < never else None, high if high < never else None
 
     def reason(self, wanted: float, confidence: float, rows: int | None, low: int | None, high: int | None) -> str:

@@ -103,16 +103,21 @@ class Repeatability(Answer):
         ``different`` the number of its different explanations, and ``commonest`` the one that most runs give. Which
         runs stand out is seen in ``fs.explainer_agreement(runs).matrix()``.
         """
-        codes, first = _by_run(self._explanations, self.n)
-        times, shares = _alike(codes)
+        codes, first = self._explanations.group()
+        runs, sample = codes.reshape(-1, self.n), self._sample
+        times, shares = _alike(runs)
         order = np.argsort(shares, kind="stable")[: None if k is None else check_whole(k, "k")]
-        commonest, place = np.unique(codes[times.argmax(axis=0), np.arange(self.n)][order], return_inverse=True)
-        texts = np.array([self._explanations.describe(int(first[code])) for code in commonest], object)
-        different = np.rint((1 / times[:, order]).sum(axis=0)).astype(np.int64)
-        sample, row = self._sample, self._sample.places[order]
-        labels = row_labels(sample.X if index_of(sample.X) is not None else sample.explanations)
-        columns = {"row": row, "index": row if labels is None else labels[order], "value": shares[order]}
-        return frame(columns | {"different": different, "commonest": texts[place]})
+        commonest = runs[times.argmax(axis=0), np.arange(self.n)][order]
+        texts = {code: self._explanations.describe(int(first[code])) for code in dict.fromkeys(commonest.tolist())}
+        row, labels = sample.places[order], row_labels(sample.explanations if index_of(sample.X) is None else sample.X)
+        columns = {
+            "row": row,
+            "index": row if labels is None else labels[order],
+            "value": shares[order],
+            "different": np.rint((1 / times[:, order]).sum(axis=0)).astype(np.int64),
+            "commonest": [texts[code] for code in commonest.tolist()],
+        }
+        return frame(columns)
 
     def _tables(self) -> Iterable[Table]:
         columns = ("commonest", "row", "different", "value")
@@ -139,20 +144,17 @@ def measure_repeatability(
     sample, given = counted(sample, given)
     sample, given, chosen = sample.learned(dict.fromkeys(given, discretizer), given)
     every = join_all([discretize(each, chosen[name]) for name, each in given.items()])
-    codes, different = _by_run(every, sample.n)
+    flat, different = every.group()
+    codes = flat.reshape(-1, sample.n)
     times, shares = _alike(codes)
     units, many = IndependentUnits.of(sample), len(codes)
-    row_clusters = np.arange(sample.n) if sample.clusters is None else sample.clusters
-    equal = pairs_apart(
-        codes.ravel(),
-        np.repeat(np.arange(many), sample.n),
-        np.tile(row_clusters, many),
-        np.tile(sample.weight, many),
-    )
-    chance = by_chance(float(equal.sum()) / (many * (many - 1)), units)
+    clusters = np.arange(sample.n) if sample.clusters is None else sample.clusters
+    run, cluster, weight = np.repeat(np.arange(many), sample.n), np.tile(clusters, many), np.tile(sample.weight, many)
+    equal = pairs_apart(flat, run, cluster, weight).sum()  # by other runs, of rows of other clusters
+    chance = by_chance(equal / (many * (many - 1)), units)
     value = min(1.0, units.mean(shares))
     # The share of rows that two runs explain alike, of every pair; 0 for a run with itself.
-    between = np.stack([(codes == run) @ (sample.weight / sample.weight.sum()) for run in codes]) - np.eye(many)
+    between = np.stack([(codes == each) @ (sample.weight / sample.weight.sum()) for each in codes]) - np.eye(many)
     of_rows, of_both = _margins(units, shares, between, confidence)
     notes = list[str]()
     if sample.n > 1 and (times == many).all():
@@ -192,12 +194,6 @@ def measure_repeatability(
     )
 
 
-def _by_run(explanations: Explanations, n: int) -> tuple[Ints, Ints]:
-    """The number of each run's explanation of each row, (runs, n), and the place of the first of each number."""
-    codes, first = explanations.group()
-    return codes.reshape(-1, n), first
-
-
 def _alike(codes: Ints) -> tuple[Ints, Floats]:
     """How many runs explain a row as this run does, (runs, n), and the share of pairs of runs that do, (n,)."""
     times, many = np.stack([(codes == run).sum(axis=0) for run in codes]), len(codes)
@@ -219,11 +215,9 @@ def _margins(units: IndependentUnits, shares: Floats, between: Floats, confidenc
         return of_rows, of_rows
     pairs, by_run = between[np.triu_indices(many, 1)], between.sum(axis=1) / (many - 1)
     without = (by_run.sum() - 2 * by_run) / (many - 2)
-    runs, rows = float((many - 1) * without.var() + pairs.var(ddof=1) / len(pairs)), 0.0
-    squares = runs**2 / (many - 1)
-    if apart.varies:
-        rows = (apart.rows - 1) / apart.rows * apart.second
-        squares += rows**2 * apart.fourth / apart.second**2
+    runs = float((many - 1) * without.var() + pairs.var(ddof=1) / len(pairs))
+    share = (apart.rows - 1) / apart.rows
+    rows, squares = share * apart.second, runs**2 / (many - 1) + share**2 * apart.fourth
     if runs <= 1e-24:
         return of_rows, of_rows
     quantile = float(stdtrit((rows + runs) ** 2 / squares, 1 - check_confidence(confidence) / 2))

@@ -8,10 +8,11 @@ each direction has half of the error, so that what both tell holds together.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,6 @@ from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.dates import UNITS
-from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.estimate import Estimate
@@ -110,18 +110,18 @@ class Cut:
             if len(different) > most:  # as many values each, as far as equal ones allow
                 edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
             code[known], ordered = np.searchsorted(edges, values, side="right") - 1, len(edges)
-            last = np.append(different[np.searchsorted(different, edges[1:]) - 1], different[-1])
+            last = different[np.append(np.searchsorted(different, edges[1:]), len(different)) - 1]
             told = (lambda day: str(np.datetime64(int(day), "D"))) if dated else "{:g}".format
-            names = list(zip(map(told, edges), map(told, last), strict=True))
+            names = [(told(low), told(high)) for low, high in zip(edges, last, strict=True)]
         else:
             try:
                 numbers, kinds = column.coded
             except TypeError:  # values that cannot be told apart, such as lists
                 return None
-            texts = [visible(readable(value)) for value in kinds]
             rows, place = np.bincount(numbers[known], minlength=len(kinds)), np.full(len(kinds) + 1, -1)
             common = [value for value in np.argsort(-rows, kind="stable")[:_CATEGORIES] if rows[value] >= _FEWEST]
             place[common] = np.arange(len(common))
+            texts = [visible(readable(value)) for value in kinds]
             code, names = place[numbers], [(texts[value], texts[value]) for value in common]
         if len(known) < len(code):
             code[column.missing] = len(names)
@@ -148,59 +148,58 @@ Conditions = tuple[Condition, ...]
 Pointed = tuple[float, Conditions]  # how many standard errors a slice lies below the rest, and what it is
 
 
-def _best(score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int) -> Pointed:
-    """The slice that lies lowest, but for what chance adds to the lowest of many.
+def _lowest(
+    score: Floats, cuts: list[Cut], codes: list[Ints], fewest: int, columns: Sequence[int]
+) -> tuple[float, Pointed]:
+    """The slice of one column, or of two, that lies lowest, and the square of its errors beyond chance.
 
     Parameters
     ----------
     score : (n,) array
-        The agreement of each row with everybody.
+        The agreement of each row with everybody, less the mean, in standard deviations.
     codes : list of (n,) arrays
         Of each cut, the bins of these rows, -1 of those in none.
     fewest : int
         Rows of a slice.
     """
-    n, whole, spread = len(score), float(score.sum()), max(float(score.std()), 1e-12)
-
-    def lowest(*columns: int) -> tuple[float, Pointed]:
-        """The lowest slice of one column, or of two, and the square of its errors beyond chance."""
-        ranges = [cuts[j].ranges if len(columns) == 1 else cuts[j].paired for j in columns]
-        shape = [len(cuts[j].names) + 1 for j in columns]
-        key = np.ravel_multi_index([codes[j] for j in columns], shape, mode="wrap")  # -1 is the last
-        tables = [np.bincount(key, each, math.prod(shape)).reshape(shape) for each in (None, score)]
-        for ends in ranges:  # sums over ranges of the first axis, which becomes the last one
-            heights = [np.concatenate([np.zeros((1, *each.shape[1:])), np.cumsum(each, axis=0)]) for each in tables]
-            tables = [np.moveaxis(height[ends[:, 1]] - height[ends[:, 0]], 0, -1) for height in heights]
-        rows, total = tables
-        fits = (rows >= fewest) & (rows <= min(_LARGEST * n, n - fewest))
-        rows = np.where(fits, rows, 1)
-        errors = ((whole - total) / (n - rows) - total / rows) / (spread * np.sqrt(1 / rows + 1 / (n - rows)))
-        errors = np.where(fits, errors, -np.inf)
-        place = np.unravel_index(int(errors.argmax()), errors.shape)
-        picked = (chosen[at].tolist() for chosen, at in zip(ranges, place, strict=True))
-        found = tuple((column, first, stop) for column, (first, stop) in zip(columns, picked, strict=True))
-        most = float(errors.max())
-        return max(most, 0.0) ** 2 - _SIMPLER * math.log(math.prod(map(len, ranges))), (most, found)
-
-    single = [lowest(j) for j in range(len(cuts))]
-    beam = sorted(range(len(single)), key=lambda j: -single[j][1][0])[:_BEAM]
-    pairs = (pair for pair in combinations(range(len(single)), 2) if pair[0] in beam or pair[1] in beam)
-    return max([*single, *(lowest(*pair) for pair in pairs)], key=lambda found: found[0])[1]
+    n = len(score)
+    ranges = [cuts[j].ranges if len(columns) == 1 else cuts[j].paired for j in columns]
+    shape = [len(cuts[j].names) + 1 for j in columns]
+    key = np.ravel_multi_index([codes[j] for j in columns], shape, mode="wrap")  # -1 is the last
+    tables = np.stack([np.bincount(key, each, math.prod(shape)).reshape(shape) for each in (None, score)])
+    for ends in ranges:  # sums over ranges of the first axis, which becomes the last one
+        heights = np.cumsum(np.concatenate([0 * tables[:, :1], tables], axis=1), axis=1)
+        tables = np.moveaxis(heights[:, ends[:, 1]] - heights[:, ends[:, 0]], 1, -1)
+    rows, total = tables
+    fits = (rows >= fewest) & (rows <= min(_LARGEST * n, n - fewest))
+    rows = np.where(fits, rows, 1)
+    errors = np.where(fits, -total * np.sqrt(1 / rows + 1 / (n - rows)), -np.inf)
+    place, most = np.unravel_index(int(errors.argmax()), errors.shape), float(errors.max())
+    found = tuple((j, *ends[at].tolist()) for j, ends, at in zip(columns, ranges, place, strict=True))
+    return max(most, 0.0) ** 2 - _SIMPLER * math.log(math.prod(map(len, ranges))), (most, found)
 
 
-def _within(conditions: Sequence[Condition], cuts: Sequence[Cut]) -> Bools:
+def _within(conditions: Conditions, cuts: Sequence[Cut]) -> Bools:
     """The rows of a slice."""
     codes = [(cuts[column].code, first, stop) for column, first, stop in conditions]
     return np.asarray(np.logical_and.reduce([(code >= first) & (code < stop) for code, first, stop in codes]))
 
 
 def _search(score: Floats, checked: Bools, places: Ints, cuts: list[Cut], most: int) -> list[Pointed]:
-    """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over."""
+    """Slices that one half of the rows points out, and how many standard errors each lies below the rows left over.
+
+    Of all slices of one column and of two, it is the one that lies lowest, but for what chance adds to the lowest of
+    many.
+    """
     left, found = checked.copy(), list[Pointed]()
-    fewest = max(_FEWEST, math.ceil(_LEAST * len(places)))
-    codes = [cut.code[places] for cut in cuts]
+    fewest, codes = max(_FEWEST, math.ceil(_LEAST * len(places))), [cut.code[places] for cut in cuts]
     while len(found) < most and left.sum() >= 2 * fewest and float(np.ptp(score[left])) > 0:
-        errors, conditions = _best(score[left], cuts, [code[left] for code in codes], fewest)
+        apart = (score[left] - score[left].mean()) / max(float(score[left].std()), 1e-12)
+        lowest = partial(_lowest, apart, cuts, [code[left] for code in codes], fewest)
+        single = [lowest([j]) for j in range(len(cuts))]
+        beam = {*sorted(range(len(cuts)), key=lambda j: -single[j][1][0])[:_BEAM]}
+        pairs = (lowest(pair) for pair in combinations(range(len(cuts)), 2) if beam & {*pair})
+        errors, conditions = max([*single, *pairs], key=itemgetter(0))[1]
         if not errors > 1:
             break
         found.append((errors, conditions))
@@ -252,8 +251,14 @@ class Slice:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this slice, ready for JSON."""
-        ends = {"difference": self.difference.value, "low": self.difference.low, "high": self.difference.high}
-        return {name: for_json(getattr(self, name)) for name in _TOLD} | ends | {"estimate": self.estimate.to_dict()}
+        apart, told = self.difference, {name: for_json(getattr(self, name)) for name in _TOLD}
+        return {
+            **told,
+            "difference": apart.value,
+            "low": apart.low,
+            "high": apart.high,
+            "estimate": self.estimate.to_dict(),
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -314,8 +319,10 @@ class Slices(Shareable):
 
     def table(self) -> "pd.DataFrame":
         """One line per slice that was found."""
-        lines, names = [each.to_dict() for each in self.found], (*_TOLD, "difference", "low", "high")
-        return frame({name: [line[name] for line in lines] for name in names}).rename(columns={"name": "slice"})
+        import pandas as pd
+
+        told = pd.DataFrame([each.to_dict() for each in self.found], columns=[*_TOLD, "difference", "low", "high"])
+        return told.rename(columns={"name": "slice"})
 
     def plot(self) -> Any:
         """The consistency of every slice that was found, with its interval and chance, as an Altair chart."""
@@ -360,10 +367,20 @@ def find_slices(
     (score, checked), *shares = (Kinds.of(rows).shares() for rows in (sample, *parts))
     looked, shown, chance = list[_Asked](), list[tuple[_Asked, int]](), list[float]()
     for half in (1, 0):  # is asked about what the other one points out, at half the error
-        pointed = _search(*shares[1 - half], halves[1 - half], cuts, most)
-        asked = list(_ask(pointed, cuts, parts[half], halves[half], confidence))
-        every, there = [each for answers in asked for each in answers], np.zeros(sample.n, bool)
-        there[halves[half]] = checked[halves[half]]  # rows that did not choose the conditions
+        part, places = parts[half], halves[half]
+        before, there = np.zeros((2, sample.n), bool)
+        there[places] = checked[places]  # rows that did not choose the conditions
+        pointed, asked = _search(*shares[1 - half], halves[1 - half], cuts, most), list[list[_Asked]]()
+        for _, conditions in pointed:  # and of two conditions about each alone, which may say enough
+            asked.append([])
+            for chosen in dict.fromkeys((conditions, *((each,) for each in conditions))):
+                rows = _within(chosen, cuts) & ~before
+                groups = np.where(before, 2, rows)[places].astype(np.int64)  # rows pointed out before are on no side
+                if min(np.bincount(groups, minlength=2)[:2]) >= 2:
+                    beside = Beside.of(replace(part, askers=groups).counted(), confidence)
+                    asked[-1].append(_Asked(chosen, rows, beside, beside.difference([1], [0], checked=True)))
+            before |= _within(conditions, cuts)
+        every = [each for answers in asked for each in answers]
         level = 1 - (1 - confidence) / (2 * max(1, len(every)))
         looked += every
         for (errors, _), answers in zip(pointed, asked, strict=True):
@@ -376,7 +393,7 @@ def find_slices(
     shown.sort(key=lambda pair: (-len(pair[0].conditions), pair[0].difference.high))
     found, seen = dict[str, Slice](), np.zeros(sample.n, bool)
     for best, half in shown:
-        whole, (score, met) = _within(best.conditions, cuts), shares[half]
+        whole, part, (score, met) = _within(best.conditions, cuts), parts[half], shares[half]
         if 3 * np.sum(whole & seen) > whole.sum():
             continue  # a slice that was found before, or what is left of it
         seen |= best.rows
@@ -384,10 +401,24 @@ def find_slices(
         name = " and ".join(cuts[column].told(start, stop) for column, start, stop in best.conditions)
         if len(places) < whole.sum():  # some of them lie in slices that were looked at before
             name = f"the rest of {name}"
+        codes, first = part.explanations.group()
+        lost = np.bincount(codes[met & mine], 1 - score[met & mine], minlength=len(first))
         agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
-        numbers = (name, len(places), len(places) / sample.n, best.beside.estimate(1), agreement, rest)
-        apart, failing = replace(best.difference, a=name, b="elsewhere"), _failing(parts[half], score, met & mine)
-        found.setdefault(name, Slice(*numbers, apart, failing, places))
+        failing = [int(first[code]) for code in np.argsort(-lost, kind="stable")[:_SHOWN] if lost[code] > 0]
+        found.setdefault(
+            name,
+            Slice(
+                name,
+                len(places),
+                len(places) / sample.n,
+                best.beside.estimate(1),
+                agreement,
+                rest,
+                replace(best.difference, a=name, b="elsewhere"),
+                tuple(visible(part.explanations.describe(row)) for row in failing),
+                places,
+            ),
+        )
     score, met = shares[1]
     limit, spread = None, float(score[met].std()) if met.any() else 0.0
     if spread > 0:  # how much less a tenth of the rows has to agree to lie so far below the rest, and a bit more
@@ -402,29 +433,9 @@ class _Asked(NamedTuple):
     """A slice beside everybody on the other half of the rows: itself, and how it differs from the rest."""
 
     conditions: Conditions
-    rows: Bools  # of all rows
+    rows: Bools  # of all rows, less those of slices that were pointed out before
     beside: Beside
     difference: Difference
-
-
-def _ask(
-    pointed: Sequence[Pointed], cuts: list[Cut], part: Sample, places: Ints, confidence: float
-) -> Iterator[list[_Asked]]:
-    """Slices that one half points out, on the other; and of those with two conditions each alone, which may say enough.
-
-    Rows of slices that were pointed out before are on neither side.
-    """
-    before = np.zeros(len(cuts[0].code), bool)
-    for _, conditions in pointed:
-        answers = list[_Asked]()
-        for chosen in dict.fromkeys((conditions, *((each,) for each in conditions))):
-            rows = _within(chosen, cuts) & ~before
-            groups = np.where(before, 2, rows)[places].astype(np.int64)
-            if min(np.bincount(groups, minlength=2)[:2]) >= 2:
-                beside = Beside.of(replace(part, askers=groups).counted(), confidence)
-                answers.append(_Asked(chosen, rows, beside, beside.checked_difference([1], [0])))
-        yield answers
-        before |= _within(conditions, cuts)
 
 
 def _simplest(known: Sequence[_Asked], score: Floats, checked: Bools) -> _Asked:
@@ -442,11 +453,3 @@ def _simplest(known: Sequence[_Asked], score: Floats, checked: Bools) -> _Asked:
                 continue
         enough.append(wider)
     return min(enough, key=lambda each: each.difference.high) if enough else whole
-
-
-def _failing(sample: Sample, score: Floats, chosen: Bools) -> tuple[str, ...]:
-    """The explanations with which the rows of a slice disagree most."""
-    codes, first = sample.explanations.group()
-    lost = np.bincount(codes[chosen], 1 - score[chosen], minlength=len(first))
-    worst = [code for code in np.argsort(-lost, kind="stable")[:_SHOWN].tolist() if lost[code] > 0]
-    return tuple(visible(sample.explanations.describe(int(first[code]))) for code in worst)

@@ -255,7 +255,7 @@ def beside_everybody(sample: Sample, how: Scoping, *, among: bool = False) -> Si
     own = None
     if isinstance(counted.agreement, Spread) and not among:
         own = beside_everybody(sample, replace(how, method=None), among=True)
-    return Sides(notes, how.confidence, measure=measured, own=own)
+    return Sides(notes, how.confidence, measured, own)
 
 
 def measure_asked(sample: Sample, groups: Any, how: Scoping) -> Any:

@@ -43,6 +43,8 @@ class _FromTraining(Population):
 class _ByChance(_FromTraining):
     """So many draws per row, by a seed."""
 
+    joint: ClassVar[bool]  # whether all features come from one training row
+
     def __init__(self, X_train: Any, draws: int = 100, *, seed: int = 0, model: Any = None) -> None:
         self.X_train, self.draws = X_train, check_whole(draws, "draws")
         self.seed, self.model = check_whole(seed, "seed", 0), model
@@ -50,6 +52,9 @@ class _ByChance(_FromTraining):
     def __repr__(self) -> str:
         rows = "" if self.X_train is None else f"X_train of {rows_of(self.X_train):,} rows, "
         return f"{type(self).__name__}({rows}draws={self.draws}, seed={self.seed})"
+
+    def _draws(self, rules: Rules, source: SourceRows) -> Drawer:
+        return from_training(rules, source, self.draws, self.seed, joint=self.joint)
 
 
 class Product(_ByChance):
@@ -81,9 +86,7 @@ class Product(_ByChance):
     """
 
     what: ClassVar[str] = "the product of marginals"
-
-    def _draws(self, rules: Rules, source: SourceRows) -> Drawer:
-        return from_training(rules, source, self.draws, self.seed, joint=False)
+    joint: ClassVar[bool] = False
 
     def _sentence(self, *, of_words: bool) -> str:
         return "every feature drawn by itself from training rows, from values that meet the explanation"
@@ -127,6 +130,7 @@ class Perturbed(_ByChance):
     """
 
     what: ClassVar[str] = "perturbed rows"
+    joint: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -156,9 +160,6 @@ class Perturbed(_ByChance):
         if isinstance(explanations, Highlights) and not isinstance(explanations, Concepts):
             return masked_words(explanations, X, self.draws, self.seed, self.keep, self.unknown)
         return super()._drawer(explanations, X)
-
-    def _draws(self, rules: Rules, source: SourceRows) -> Drawer:
-        return from_training(rules, source, self.draws, self.seed, joint=True)
 
     def _sentence(self, *, of_words: bool) -> str:
         if of_words:

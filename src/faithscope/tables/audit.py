@@ -1,6 +1,7 @@
 """audit(): a log of predictions and explanations in, without the model; an Audit out."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 from faithscope.discretizers import Discretizer
@@ -181,5 +182,5 @@ def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: Mea
         {other.measure: other for _, other in both},
         {ours.measure: ours for ours, _ in both},
         None if asked is None else asked.estimate(0),
-        None if asked is None else asked.checked_difference,
+        None if asked is None else partial(asked.difference, checked=True),
     )

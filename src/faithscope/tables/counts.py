@@ -243,4 +243,4 @@ def beside(cells: Cells, notes: tuple[str, ...], confidence: float) -> Beside:
     sample = Sample(explanations, cells.labels, clusters=cells.clusters, agreement=cells.agreement)
     if cells.clusters is not None and sizes_matter(replace(sample, explanations=Plain(cells.codes)).take(rows)):
         notes = (*notes, BY_PREDICTION)
-    return Beside(notes, confidence, kinds=Kinds.of(sample, cells.group, cells.rows))
+    return Beside(notes, confidence, Kinds.of(sample, cells.group, cells.rows))

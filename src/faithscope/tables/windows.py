@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -269,7 +269,7 @@ def over_time(
     if beside is not None and not isinstance(measured.agreement, Spread):  # whose variance is that of all windows
         answered = beside.answered_by(range(first) if first else [len(numbers)])
         asking = {start: answered.estimate(number) for number, start in enumerate(estimates)}
-        found = replace(found, estimates=asking, among=found, _apart=answered.checked_difference)
+        found = replace(found, estimates=asking, among=found, _apart=partial(answered.difference, checked=True))
     if not by:
         return found
     names = {f"p{j}": name for j, name in enumerate(by)}

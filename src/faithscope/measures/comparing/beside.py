@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from faithscope.counting.clusters import Kinds
 from faithscope.counting.counted import Coverage
 from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
-from faithscope.measures.comparing.differences import Apart, Difference, bound_of, without_each
+from faithscope.measures.comparing.differences import Difference, without_each
 from faithscope.measures.covered import coverage_estimate
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted
 from faithscope.measures.intervals.margins import Margins, check_confidence
@@ -71,99 +71,88 @@ class Side(NamedTuple):
         known = self.estimate
         return known.unverifiable if known.silence is None else known.silence
 
-    @property
-    def missed(self) -> float:
-        """How much a unit that nobody saw may change: its own term, and those that lean on it."""
-        return (1 + max(1.0, 1.0 if self.left_out is None else self.left_out.reach)) / self.good
 
-    def _off(self, other: "Side", checked: bool, confidence: float) -> Margins:
-        """How far the difference may be off: each unit is left out on both sides at once.
+def _off(sides: tuple[Side, Side], checked: bool, confidence: float) -> Margins:
+    """How far the difference of two sides may be off: each unit is left out on both at once.
 
-        Among rows that can be checked, units that nobody saw raise a share by no more than it lies below 1, and lower
-        it by no more than it lies above 0, if rows that lean on them are like the others.
-        """
-        sides = self, other
-        one, two = (each.left_out for each in sides if each.left_out is not None)
-        if not checked:
-            return without_each(one, two, 2 / math.hypot(self.missed, other.missed), confidence)
-        one, two = (
-            replace(each, value=ratio(each.value, 1 - each.silent), silent=0 * each.silent) for each in (one, two)
-        )
-        found = without_each(one, two, 1.0, confidence, own=0.0, lean=0.0)
-        surprise = math.log(2 / check_confidence(confidence))
-        first, second = (side.missed * surprise / (1 - side.silence) for side in sides)
-        here, there = self.checked, other.checked
-        below = max(found.below, math.hypot(first * here, second * (1 - there)))
-        above = max(found.above, math.hypot(first * (1 - here), second * there))
-        return replace(found, below=below, above=above, again=partial(self._off, other, checked))
+    A unit that nobody saw changes its own term, and those that lean on it. Among rows that can be `checked`, it raises
+    a share by no more than it lies below 1, and lowers it by no more than it lies above 0, if rows that lean on it are
+    like the others.
+    """
+    known, missed = [each.left_out for each in sides if each.left_out is not None], []
+    surprise = math.log(2 / check_confidence(confidence)) * max(each.heaviest for each in known)
+    for place, (side, left_out) in enumerate(zip(sides, known, strict=True)):
+        most, fall, rise = surprise * (1 + max(1.0, left_out.reach)) / side.good, 1.0, 1.0
+        if checked:
+            known[place] = replace(
+                left_out, value=ratio(left_out.value, 1 - left_out.silent), silent=0 * left_out.silent
+            )
+            most, fall, rise = most / (1 - side.silence), side.checked, 1 - side.checked
+        missed.append((most * fall, most * rise))
+    one, two = known
+    found, ((fall, rise), (other_fall, other_rise)) = without_each(one, two, 1.0, confidence, own=0.0, lean=0.0), missed
+    below, above = max(found.below, math.hypot(fall, other_rise)), max(found.above, math.hypot(rise, other_fall))
+    return replace(found, below=below, above=above, again=partial(_off, sides, checked))
 
 
-@dataclass(frozen=True, eq=False)
 class Sides:
-    """Groups of rows that ask, by their numbers, beside everybody: here, all rows that an explanation covers answer.
+    """Groups of rows that ask, by their numbers, beside everybody: all rows that an explanation covers answer.
 
     Intervals leave out every unit in turn, or every block of units, as one that asks and as one that answers.
+
+    Parameters
+    ----------
+    notes : tuple of str
+        What a reader should know of all groups.
+    confidence : float
+    measure : callable
+        The side of some groups together.
+    own : Sides, optional
+        The same groups among themselves, by `Spread`, whose variance is that of all rows.
+    units : int
+        How many numbers are kept of each side: here, blocks of the rows that explanations cover.
     """
 
-    notes: tuple[str, ...] = ()  # what a reader should know of all groups
-    confidence: float = 0.95
-    measure: Callable[[Collection[int]], Side] | None = None  # some groups together
-    own: "Sides | None" = None  # the same groups among themselves, by `Spread`
-
-    @property
-    def _units(self) -> int:
-        """How many numbers are kept of each side: here, blocks of the rows that explanations cover."""
-        return _BLOCKS
-
-    def _measured(self, groups: Collection[int]) -> Side:
-        """What is known of some groups together."""
-        assert self.measure is not None
-        return self.measure(groups)
-
-    @cached_property
-    def _kept(self) -> Callable[[frozenset[int]], Side]:
-        return lru_cache(max(2, _KEPT // max(1, self._units)))(self._measured)
+    def __init__(
+        self,
+        notes: Notes,
+        confidence: float,
+        measure: Callable[[Collection[int]], Side],
+        own: "Sides | None" = None,
+        units: int = _BLOCKS,
+    ) -> None:
+        self.notes, self.confidence, self.own = notes, confidence, own
+        self._side: Callable[[frozenset[int]], Side] = lru_cache(max(2, _KEPT // max(1, units)))(measure)
 
     def estimate(self, *groups: int) -> Estimate:
         """The estimate of one group, or of some together."""
-        return self._kept(frozenset(groups)).estimate
+        return self._side(frozenset(groups)).estimate
 
     def among(self, group: int) -> Estimate | None:
         """The estimate of a group among themselves, if it is known here: by `Spread`, whose variance is that of all."""
         return None if self.own is None else self.own.estimate(group)
 
     def difference(
-        self, a: Collection[int], b: Collection[int], names: tuple[Any, Any], *, checked: bool = False
+        self, a: Collection[int], b: Collection[int], names: tuple[Any, Any] = ("", ""), *, checked: bool = False
     ) -> Difference:
         """The difference of two sets of groups; of rows that can be `checked` alone, which says no more."""
-        one, two = (self._kept(frozenset(groups)) for groups in (a, b))
-        first, second, value = one.estimate, two.estimate, one.checked - two.checked
+        one, two = sides = self._side(frozenset(a)), self._side(frozenset(b))
         known = one.left_out is not None and two.left_out is not None and not of_kind(self.notes, "interval")
-        least, most = first.value - second.value - two.silence, first.value + one.silence - second.value
-        bound = bound_of(first)
+        ends, value = None, one.checked - two.checked
         if checked:
             known = known and max(one.silence, two.silence) < 1
-            least = most = value = value if known else 0.0
-            bound = 1.0
-        found = one._off(two, checked, self.confidence) if known else Margins(1.0, 1.0)
-        return Difference.of(names, value, min(first.n, second.n), Apart(least, most, found, self.confidence, bound))
-
-    def checked_difference(
-        self, a: Collection[int], b: Collection[int], names: tuple[Any, Any] = ("", "")
-    ) -> Difference:
-        """The difference of two sets of groups among rows that can be checked."""
-        return self.difference(a, b, names, checked=True)
+            value = value if known else 0.0
+            ends = (value, value), (0.0, 0.0)
+        off = _off(sides, checked, self.confidence) if known else Margins(1.0, 1.0)
+        return Difference.of(names, one.estimate, two.estimate, off, self.confidence, ends, value)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Beside(Sides):
     """The consistency of groups: a row is compared with all rows that have its explanation, of other clusters."""
 
-    kinds: Kinds
-
-    @property
-    def _units(self) -> int:
-        return len(self.kinds.code)
+    def __init__(self, notes: Notes, confidence: float, kinds: Kinds) -> None:
+        super().__init__(notes, confidence, self._measured, units=len(kinds.code))
+        self.kinds = kinds
 
     @classmethod
     def of(cls, sample: Sample, confidence: float = 0.95, method: str | None = None) -> "Beside":
@@ -173,12 +162,12 @@ class Beside(Sides):
         assert groups is not None
         notes = (*by_prediction_notes(even), *counted.all_notes)
         notes = (*notes, *given_code_notes(counted), *beside_notes(method))
-        return cls(notes, confidence, kinds=Kinds.of(even, groups))
+        return cls(notes, confidence, Kinds.of(even, groups))
 
     def answered_by(self, groups: Collection[int]) -> "Beside":
         """The same groups beside some of them, such as a reference, whose rows alone answer."""
         answers = np.isin(self.kinds.group, list(groups))
-        return replace(self, kinds=replace(self.kinds, answers=answers))
+        return Beside(self.notes, self.confidence, replace(self.kinds, answers=answers))
 
     def among(self, group: int) -> Estimate | None:
         return None if self.kinds.moments is None else self.answered_by([group]).estimate(group)

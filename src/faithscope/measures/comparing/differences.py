@@ -47,12 +47,6 @@ class Apart(NamedTuple):
         return low, high
 
 
-def bound_of(estimate: Estimate) -> float:
-    """How far such measures can differ: a group's share of the variance of all rows has no lower end."""
-    asked = isinstance(estimate.counts.relation, Beside)
-    return math.inf if asked and isinstance(estimate.agreement, Spread) else 1.0
-
-
 def without_each(one: LeftOut, two: LeftOut, good: float, confidence: float, **how: Any) -> Margins:
     """Margins of a difference of which both sides leave out the same units: below its least, above its most."""
     below, above = (
@@ -61,13 +55,6 @@ def without_each(one: LeftOut, two: LeftOut, good: float, confidence: float, **h
     )
     known = LeftOutDeviations(below, above, heaviest=max(one.heaviest, two.heaviest))
     return margins(known, good, confidence, **how)
-
-
-def less(a: Estimate, b: Estimate) -> float:
-    """The agreement of a less that of b among rows that can be checked; of M̂, if that of either is not known."""
-    if a.verified is None or b.verified is None:
-        return a.value - b.value
-    return a.verified - b.verified
 
 
 COLUMNS = ("a", "b", "value", "low", "high", "differ", "n")
@@ -101,10 +88,31 @@ class Difference:
     b_at_equal_n: float | None = None
 
     @classmethod
-    def of(cls, names: tuple[Any, Any], value: float, n: int, apart: Apart, **known: Any) -> "Difference":
-        """A difference with its interval; a value beyond it, as shares of variance below 0 may give, is its end."""
+    def of(
+        cls,
+        names: tuple[Any, Any],
+        a: Estimate,
+        b: Estimate,
+        off: Margins,
+        confidence: float,
+        ends: tuple[tuple[float, float], tuple[float, float]] | None = None,
+        value: float | None = None,
+        **known: Any,
+    ) -> "Difference":
+        """The difference a - b, which may lie so far `off` those of the brackets, or of other `ends`.
+
+        By default the value is that of the agreement among rows that can be checked; of M̂, if that of either is not
+        known. One beyond the interval, as shares of variance below 0 may give, is its end.
+        """
+        one, other = (a.bracket, b.bracket) if ends is None else ends
+        asked = isinstance(a.counts.relation, Beside) and isinstance(a.agreement, Spread)
+        apart = Apart(one[0] - other[1], one[1] - other[0], off, confidence, math.inf if asked else 1.0)
         low, high = apart.interval()
-        return cls(*names, min(high, max(low, value)), low, high, n, apart, **known)
+        if value is None:
+            value = a.value - b.value
+            if a.verified is not None and b.verified is not None:
+                value = a.verified - b.verified
+        return cls(*names, min(high, max(low, value)), low, high, min(a.n, b.n), apart, **known)
 
     @property
     def differ(self) -> bool:

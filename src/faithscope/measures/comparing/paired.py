@@ -11,7 +11,7 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.leave_out import LeftOut
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
-from faithscope.measures.comparing.differences import Apart, Difference, less, without_each
+from faithscope.measures.comparing.differences import Difference, without_each
 from faithscope.measures.consistency import weighed_pairs
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Margins, UnseenRows
@@ -74,17 +74,16 @@ def sufficiency_left_out(coverage: Coverage) -> LeftOut | None:
 def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float) -> Difference:
     """The difference a - b on the same rows."""
     first, second = a.estimate, b.estimate
-    apart = Apart(first.value - second.upper, first.upper - second.value, Margins(1.0, 1.0), confidence)
+    off, ends = Margins(1.0, 1.0), ((first.value, first.upper), (second.value, second.upper))
     if _same_explainer(a, b):
-        apart = Apart(0.0, 0.0, Margins(0.0, 0.0), confidence)
+        off, ends = Margins(0.0, 0.0), ((0.0, 0.0), (0.0, 0.0))
     elif not (a.left_out is None or b.left_out is None or of_kind((*first.notes, *second.notes), "interval")):
         # A row that was missed changes the difference by its own term and, in either, by those that lean on it.
         lean = max(1.0, a.left_out.reach) + max(1.0, b.left_out.reach)
         unseen = [rows for rows in (a.unseen, b.unseen) if rows is not None]
         off = without_each(a.left_out, b.left_out, first.effective_n, confidence, lean=lean, unseen=unseen)
-        (low, high), (least, most) = map(_ends, (first, second))
-        apart = Apart(low - most, high - least, off, confidence)
-    return Difference.of((a.name, b.name), less(first, second), first.n, apart, measure=first.measure)
+        ends = _ends(first), _ends(second)
+    return Difference.of((a.name, b.name), first, second, off, confidence, ends, measure=first.measure)
 
 
 def _ends(estimate: Estimate) -> tuple[float, float]:

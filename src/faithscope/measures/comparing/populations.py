@@ -18,11 +18,8 @@ from faithscope.measures.comparing.beside import Sides
 from faithscope.measures.comparing.differences import (
     MANY,
     POPULATION_COLUMNS,
-    Apart,
     Difference,
-    bound_of,
     difference_tables,
-    less,
     together,
 )
 from faithscope.measures.comparing.groupings import to_groups
@@ -51,14 +48,13 @@ BesideDifference = Callable[[Collection[int], Collection[int], tuple[Any, Any]],
 
 def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) -> Difference:
     """The difference a - b of two independent samples; the margins add in squares."""
-    rows, plain, known = min(a.n, b.n), a.counts.plain and b.counts.plain, dict[str, float]()
-    if plain and a.population is None and a.measure != NECESSITY and not isinstance(a.agreement, Spread):
+    rows, known = min(a.n, b.n), dict[str, Any]()
+    numbers = isinstance(a.agreement, Spread)
+    if a.counts.plain and b.counts.plain and a.population is None and a.measure != NECESSITY and not numbers:
         both = ("a", a), ("b", b)
         known = {f"{name}_at_equal_n": rarefy(each.counts.profile(), rows)[0] for name, each in both}
-    unknown = of_kind((*a.notes, *b.notes), "interval")
-    off = Margins(1.0, 1.0) if unknown else _added(a.margins, b.margins)
-    ends, confidence = (a.bracket[0] - b.bracket[1], a.bracket[1] - b.bracket[0]), min(a.confidence, b.confidence)
-    return Difference.of(names, less(a, b), rows, Apart(*ends, off, confidence, bound_of(a)), **known)
+    off = Margins(1.0, 1.0) if of_kind((*a.notes, *b.notes), "interval") else _added(a.margins, b.margins)
+    return Difference.of(names, a, b, off, min(a.confidence, b.confidence), **known)
 
 
 def shown_groups(estimates: Mapping[Any, Estimate]) -> list[Any]:
@@ -84,9 +80,10 @@ def _pairs(
 ) -> list[Difference]:
     """The differences of every two of some groups: of independent samples, or beside everybody."""
     place = {group: number for number, group in enumerate(estimates)}
-    if apart is None:
-        return [difference(estimates[a], estimates[b], (a, b)) for a, b in combinations(groups, 2)]
-    return [apart([place[a]], [place[b]], (a, b)) for a, b in combinations(groups, 2)]
+    return [
+        difference(estimates[a], estimates[b], (a, b)) if apart is None else apart([place[a]], [place[b]], (a, b))
+        for a, b in combinations(groups, 2)
+    ]
 
 
 def _added(a: Margins, b: Margins, confidence: float | None = None) -> Margins:
@@ -207,12 +204,18 @@ class Populations(Listed):
 
         With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences.
         """
-        groups = [{"group": for_json(group), **estimate.to_dict()} for group, estimate in self.estimates.items()]
-        among = {} if self.among is None else {"lower": list(map(for_json, self.lower)), "among": self.among.to_dict()}
-        if len(groups) > _MOST_PAIRED:
-            note = f"pairs of {len(groups):,} groups are left out: ask for .differences(against='rest')"
-            return {"groups": groups, "differences": None, "notes": [note], **among}
-        return {"groups": groups, "differences": [pair.to_dict() for pair in self._differences()], **among}
+        told: dict[str, Any] = {
+            "groups": [{"group": for_json(group), **each.to_dict()} for group, each in self.estimates.items()],
+            "differences": None,
+        }
+        if len(self.estimates) <= _MOST_PAIRED:
+            told["differences"] = [pair.to_dict() for pair in self._differences()]
+        else:
+            note = f"pairs of {len(self.estimates):,} groups are left out: ask for .differences(against='rest')"
+            told["notes"] = [note]
+        if self.among is not None:
+            told |= {"lower": list(map(for_json, self.lower)), "among": self.among.to_dict()}
+        return told
 
     @property
     def _title(self) -> str:
@@ -306,7 +309,6 @@ def measure_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estima
     told = Note("nothing can be told", "constant", advice=why)
     alike = measure(replace(part, labels=np.zeros(part.n, np.int64), agreement=Same()))
     profile = alike.counts.profile()
-    none = np.zeros(len(profile.others))
-    counts = replace(profile, agreeing=none, pairs=none, agreement=part.agreement)
+    counts = replace(profile, agreeing=0.0 * profile.others, pairs=0.0 * profile.others, agreement=part.agreement)
     found = to_estimate(counts, Sums(0.0, 1.0, 1.0), Margins(1.0, 1.0), alike.measure, alike.confidence, silence=1.0)
     return replace(found, notes=(*alike.notes, told))
