@@ -98,7 +98,7 @@ class Outcome:
             judged = [result[name] for name in explainers] if explainers else [result]
             told = [judge(each, self.fail_under, self.measure) for each in judged]
             lines = [failed.line(self.fail_under) for failures, _ in told for failed in failures]
-            refuse([*lines, *(remark for _, remarks in told for remark in remarks)], bool(lines))
+            refuse(with_options((*lines, *(remark for _, remarks in told for remark in remarks))), bool(lines))
         if self.fail_if_slice and slices is not None:
             lines = [f"--fail-if-slice: {name}: {each}" for name, found in slices.items() for each in found.found]
             refuse(lines, bool(lines))

@@ -11,9 +11,11 @@ from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.telling import names_at_random, shown_to_name
-from faithscope.notes import of_kind
+from faithscope.notes import Note, of_kind
 from faithscope.rounding import in_brackets
 
+_ALONE = 'measure="consistency"'
+_TYPED = (_ALONE, "--measure consistency")
 _PAIRS = 3  # counterexamples shown with a failure
 _ALIKE = (
     "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, with the same explanation: "
@@ -95,17 +97,18 @@ class JudgedEstimate:
         estimate = self.estimate
         return bool(not estimate.low >= at_least or of_kind(estimate.notes, "interval") or not shown_to_name(estimate))
 
-    def line(self, at_least: float) -> str:
+    def line(self, at_least: float) -> Note:
         """One line: who failed, in which measure, and why."""
         estimate = self.estimate
         if shown_to_name(estimate):
             limits = f"its {100 * estimate.confidence:g}% interval is {in_brackets(estimate.low, estimate.high, 3)}"
             short = f"{estimate.measure} was not shown to be at least {at_least:g}: {limits}"
-            return f"{self.who}{short}; {_reason(estimate, at_least)}"
-        fact, advice = "are not shown to be better", "; measure more rows, or judge consistency alone"
+            return Note(f"{self.who}{short}; {_reason(estimate, at_least)}")
+        fact, advice = "are not shown to be better", f"; measure more rows, or pass {_ALONE}"
         if names_at_random(estimate, at_least):
             fact, advice = "are no better", ""
-        return f"{self.who}features that explanations name {fact} than random ones:{estimate._beyond[1:]}{advice}"
+        told = f"{self.who}features that explanations name {fact} than random ones:{estimate._beyond[1:]}{advice}"
+        return Note(told, option=_TYPED)
 
 
 def judge(
@@ -139,6 +142,12 @@ def judge(
             little = f"passing {at_least:g} shows little, since chance alone gives {chance:.3f}; use a higher threshold"
             remarks.append(f"{part.who}{estimate.measure}: {little}.")
     failed = [part for part in judged if part.fails(at_least)]
+    consistent, missed = (
+        {part.explainer for part in parts if part.estimate.measure == "consistency"} for parts in (judged, failed)
+    )
+    for name in dict.fromkeys(part.explainer for part in failed if part.explainer in consistent - missed):
+        told = f"{name}: consistency is shown to be at least {at_least:g}: {_ALONE} judges it alone."
+        remarks.append(Note(told, option=_TYPED))
     return sorted(failed, key=lambda part: (part.population != "", round(part.estimate.low, 9))), remarks
 
 

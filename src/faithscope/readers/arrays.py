@@ -18,7 +18,7 @@ from faithscope.inputs.columns import default_names
 from faithscope.inputs.dates import has_zone
 from faithscope.inputs.rows import shape_of
 from faithscope.inputs.tensors import to_host
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.wanted import OF_THREE_AXES, Wanted
 from faithscope.runtime.memory import need
 from faithscope.runtime.of_logs import AnswersVerbs
 from faithscope.words import readable
@@ -117,7 +117,8 @@ def _matrix(values: Any, wanted: Wanted) -> Importances:
         array = np.asarray(values)
         classes, rest = divmod(array.shape[1], len(wanted.features) + 1)
         if not rest and classes > 1 and wanted.class_index is not None:
-            return _of_axes(array.reshape(len(array), classes, -1), wanted)
+            flat = f"values.reshape(len(values), {classes}, -1)"
+            return _of_axes(array.reshape(len(array), classes, -1), wanted, flat)
         if not rest and classes == 1 and len(array) and (array[:, -1] == array[0, -1]).all():
             values, remarks = array[:, :-1], (_BIAS,)
     read = wanted.of_one(values, None, *remarks)
@@ -136,11 +137,12 @@ def _bias_note(values: Array) -> tuple[str, ...]:
     return (f"{told}: if it is one, fs.read(values, features=[...]), with class_index=1 of several classes",)
 
 
-def _of_axes(given: Any, wanted: Wanted) -> Importances:
+def _of_axes(given: Any, wanted: Wanted, name: str = "values") -> Importances:
     """Numbers with more than two axes: maps and series, unless a class is asked for.
 
     Known are shap's (n, features, classes), its older list of one (n, features) per class, and CatBoost's and XGBoost's
     (n, classes, features + 1), whose last column, the bias, does not depend on the row, if features are named.
+    `name` is what the caller writes for an array with these axes.
     """
     if wanted.class_index is None:
         return wanted.importances(given)
@@ -148,14 +150,15 @@ def _of_axes(given: Any, wanted: Wanted) -> Importances:
     values = np.array([to_host(item) for item in given]) if listed else to_host(given)
     if values.ndim > 3:
         return wanted.of_maps(values)
-    rows, first, last = values.shape
+    (rows, first, last), own = values.shape, OF_THREE_AXES
     features = None if wanted.features is None else len(wanted.features)
     constant = rows > 0 and bool((values[:, :, -1] == values[:1, :, -1]).all())
     if listed and hasattr(given[0], "shape"):
         clear = rows < min(first, last) if features is None else last == features
-        values = values.transpose(1, 2, 0)
+        values, own = values.transpose(1, 2, 0), "np.stack(values)[predicted, np.arange(len(predicted))]"
     elif features is not None and constant and last == features + 1 and (rows > 1 or first != features):
-        return wanted.of_classes(values[:, :, :-1].transpose(0, 2, 1), None, None, None, _BIAS)
+        own = f"{name}[np.arange(len(values)), predicted, :-1]"
+        return wanted.of_classes(values[:, :, :-1].transpose(0, 2, 1), None, None, None, _BIAS, own=own)
     else:
         clear = (first > last and rows > last and not constant) if features is None else first == features
     if not clear:
@@ -164,4 +167,4 @@ def _of_axes(given: Any, wanted: Wanted) -> Importances:
             "fs.read(values, class_index=1, features=[...]), of an array (n_rows, n_features, n_classes) or a list of "
             "one (n_rows, n_features) per class."
         )
-    return wanted.of_classes(values)
+    return wanted.of_classes(values, own=own)
