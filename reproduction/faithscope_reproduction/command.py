@@ -9,7 +9,7 @@ import typer
 
 from faithscope.cli.options import Json, ReportFile
 from faithscope.cli.outcome import say_where
-from faithscope.runtime.printing import print_json
+from faithscope.runtime.messages import print_json
 
 _MOST_WORKERS = 4  # each has data sets and models of its own in memory
 TableNames = Annotated[

@@ -19,7 +19,7 @@ from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.result import Breakdown
 from faithscope.report.wording import wording
 from faithscope.runtime.files import to_path, write_page
-from faithscope.runtime.printing import print_json
+from faithscope.runtime.messages import print_json
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import markdown
 from faithscope.tables.windows import Windows

@@ -24,7 +24,7 @@ from faithscope.inputs.models import Model, framed, refuse_class, rows_of_its_ow
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.readers import as_explanations
 from faithscope.readers.shap import recognizes as is_of_shap
-from faithscope.runtime.progress import Step, Watch
+from faithscope.runtime.messages import Step, Watch
 
 _INSTEAD = {  # of explainers of other libraries, by their methods: a function of rows that asks them
     "explain_instance": "lambda X: [explainer.explain_instance(row, model.predict_proba) for row in np.asarray(X)]",

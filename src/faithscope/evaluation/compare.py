@@ -35,8 +35,8 @@ from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.messages import Told, Watch
 from faithscope.runtime.of_logs import tells_new_words
-from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample, learned_note, number_groups
 from faithscope.sinks.card import for_json
 from faithscope.visible import visible

@@ -24,8 +24,8 @@ from faithscope.measures.local import Local, at_row
 from faithscope.measures.telling import WANTED
 from faithscope.relations import Alike, says_where, to_relation
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.messages import Told, Watch
 from faithscope.runtime.of_logs import tells_new_words
-from faithscope.runtime.progress import Told, Watch
 
 
 @tells_new_words
