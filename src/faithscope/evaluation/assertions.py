@@ -127,25 +127,22 @@ def judge(
     check_word(measure, "measure", MEASURES, optional=True)
     results, remarks = [result], list[str]()
     if isinstance(result, Comparison):
-        results = [evaluation for evaluation in result.values() if not evaluation.baseline]
-        if not results:
-            results = list(result.values())
+        results = [each for each in result.values() if not each.baseline] or [*result.values()]
+        if results[0].baseline:
             remarks += [f"Only baselines were given, so they are judged: {', '.join(result)}."]
     judged = [part for each in results for part in _judged(each, measure, by)]
     for each in results if measure is None else ():
-        why = each.options.unasked if isinstance(each, Evaluation) else ""
-        told = [f"whether explanations name the right features was not asked: {why.rstrip('.')}"] if why else []
-        remarks += [f"{each.name}: {note}." for note in (*told, *of_kind(getattr(each, "notes", ()), "unasked"))]
+        notes = (*getattr(each, "notes", ()), *getattr(each, "_remarks", ()))
+        remarks += [f"{each.name}: {note.rstrip('.')}." for note in of_kind(notes, "unasked")]
     for part in judged:
         estimate, chance = part.estimate, part.estimate.chance or 0.0
         if not part.population and estimate.low >= at_least > 0 and chance >= at_least:
             little = f"passing {at_least:g} shows little, since chance alone gives {chance:.3f}; use a higher threshold"
             remarks.append(f"{part.who}{estimate.measure}: {little}.")
     failed = [part for part in judged if part.fails(at_least)]
-    consistent, missed = (
-        {part.explainer for part in parts if part.estimate.measure == "consistency"} for parts in (judged, failed)
-    )
-    for name in dict.fromkeys(part.explainer for part in failed if part.explainer in consistent - missed):
+    inconsistent = {part.explainer for part in failed if part.estimate.measure == "consistency"}
+    of_several = (part.explainer for part in failed if measure is None and part.result is not None)
+    for name in dict.fromkeys(name for name in of_several if name not in inconsistent):
         told = f"{name}: consistency is shown to be at least {at_least:g}: {_ALONE} judges it alone."
         remarks.append(Note(told, option=_TYPED))
     return sorted(failed, key=lambda part: (part.population != "", round(part.estimate.low, 9))), remarks
@@ -157,9 +154,9 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
         if by is not None:
             raise BadInput(f"by= needs rows, which {type(result).__name__} does not keep: pass the evaluation itself.")
         parts = [("", result)] if isinstance(result, Estimate) else _of_groups(result)
-        other = [estimate.measure for _, estimate in parts if measure not in (None, estimate.measure)]
-        if other:
-            raise BadInput(f"measure={measure!r} was asked for, but this estimate is of {other[0]}.")
+        known = parts[0][1].measure
+        if measure not in (None, known):
+            raise BadInput(f"measure={measure!r} was asked for, but this estimate is of {known}.")
         return [JudgedEstimate("", words, estimate) for words, estimate in parts]
     if not hasattr(result, "_populations"):
         raise WrongType(

@@ -182,7 +182,7 @@ def local(
     sample, coarsen = sampled(model, {"explainer": explainer}, X, question, asker)["explainer"].settled(discretizer)
     given, explained = sample, asker.explanations(explainer, row, "explainer")
     sample, explanation = sample.discretized(coarsen), discretize(explained, coarsen)
-    answer = question.read(asker.predictions(model, row, question))
+    answer = asker.predictions(model, row, question)
     same_length(x=1, predictions=len(answer), explanations=len(explanation))
     prediction = answer.tolist()[0]
     alike = explanation.locate(sample.explanations) == 0

@@ -36,6 +36,7 @@ from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.slices import Slices, find_slices
 from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_asked, measure_scoped
 from faithscope.measures.telling import WANTED, estimate_columns
+from faithscope.notes import Note
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
 from faithscope.sample import Sample
@@ -224,7 +225,7 @@ class Evaluation(OfOneExplainer):
     def _remarks(self) -> tuple[str, ...]:
         """Why importances were not asked whether they name the right features, for a report."""
         why = self.options.unasked
-        return (f"whether they name the right features was not asked: {why}",) if why else ()
+        return (Note(f"whether they name the right features was not asked: {why}", "unasked"),) if why else ()
 
     def _leakage(self) -> Leakage | None:
         """The same for a report; None of other explanations, and if no word names a label."""
