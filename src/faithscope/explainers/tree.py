@@ -111,7 +111,7 @@ class TreePath(Explainer):
             texts = [str(label) for label in to_predictions(answer, part=True).tolist()]
             tree, target = DecisionTreeClassifier, np.array(texts, object)  # which keep their length
         same_length(rows=len(rows), predictions=len(target))
-        missing = _missing(table, rows).any(axis=0)
+        missing = np.asarray(_missing(table, rows).any(axis=0))
         most = min(max_leaf_nodes, max(2, len(rows)))  # scikit-learn allocates memory for all leaves at once
         fitted = tree(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
         fitted.fit(_indicators(table, rows, missing), target)

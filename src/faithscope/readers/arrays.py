@@ -1,6 +1,7 @@
 """Arrays, lists and tables: importances if they are numbers, records if they are not, else one key per row."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 from math import prod
 from typing import Any
@@ -18,7 +19,7 @@ from faithscope.inputs.columns import default_names
 from faithscope.inputs.dates import has_zone
 from faithscope.inputs.rows import shape_of
 from faithscope.inputs.tensors import to_host
-from faithscope.readers.wanted import OF_THREE_AXES, Wanted
+from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
 from faithscope.runtime.of_logs import AnswersVerbs
 from faithscope.words import readable
@@ -117,8 +118,8 @@ def _matrix(values: Any, wanted: Wanted) -> Importances:
         array = np.asarray(values)
         classes, rest = divmod(array.shape[1], len(wanted.features) + 1)
         if not rest and classes > 1 and wanted.class_index is not None:
-            flat = f"values.reshape(len(values), {classes}, -1)"
-            return _of_axes(array.reshape(len(array), classes, -1), wanted, flat)
+            name = f"values.reshape(len(values), {classes}, -1)"
+            return _of_axes(array.reshape(len(array), classes, -1), wanted, name)
         if not rest and classes == 1 and len(array) and (array[:, -1] == array[0, -1]).all():
             values, remarks = array[:, :-1], (_BIAS,)
     read = wanted.of_one(values, None, *remarks)
@@ -150,15 +151,16 @@ def _of_axes(given: Any, wanted: Wanted, name: str = "values") -> Importances:
     values = np.array([to_host(item) for item in given]) if listed else to_host(given)
     if values.ndim > 3:
         return wanted.of_maps(values)
-    (rows, first, last), own = values.shape, OF_THREE_AXES
+    rows, first, last = values.shape
     features = None if wanted.features is None else len(wanted.features)
     constant = rows > 0 and bool((values[:, :, -1] == values[:1, :, -1]).all())
     if listed and hasattr(given[0], "shape"):
         clear = rows < min(first, last) if features is None else last == features
-        values, own = values.transpose(1, 2, 0), "np.stack(values)[predicted, np.arange(len(predicted))]"
+        values = values.transpose(1, 2, 0)
+        wanted = replace(wanted, own="np.stack(values)[predicted, np.arange(len(predicted))]")
     elif features is not None and constant and last == features + 1 and (rows > 1 or first != features):
-        own = f"{name}[np.arange(len(values)), predicted, :-1]"
-        return wanted.of_classes(values[:, :, :-1].transpose(0, 2, 1), None, None, None, _BIAS, own=own)
+        wanted = replace(wanted, own=f"{name}[np.arange(len(values)), predicted, :-1]")
+        return wanted.of_classes(values[:, :, :-1].transpose(0, 2, 1), None, None, None, _BIAS)
     else:
         clear = (first > last and rows > last and not constant) if features is None else first == features
     if not clear:
@@ -167,4 +169,4 @@ def _of_axes(given: Any, wanted: Wanted, name: str = "values") -> Importances:
             "fs.read(values, class_index=1, features=[...]), of an array (n_rows, n_features, n_classes) or a list of "
             "one (n_rows, n_features) per class."
         )
-    return wanted.of_classes(values, own=own)
+    return wanted.of_classes(values)

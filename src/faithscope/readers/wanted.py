@@ -16,9 +16,6 @@ from faithscope.inputs.columns import default_names
 from faithscope.words import hint
 
 ClassIndex = int | Literal["predicted"] | None
-# How to take the rows' own class out of values of several, by their axes.
-OF_THREE_AXES = "values[np.arange(len(values)), :, predicted]"
-_OF_MAPS = "values[np.arange(len(values)), ..., predicted]"
 _PREDICTED = "fs.read(explanations, class_index='predicted')"
 
 
@@ -34,11 +31,14 @@ class Wanted:
         How many tokens of a text are highlighted.
     features : tuple of str, optional
         The features, in the order that the importances are to have.
+    own : str
+        How the caller takes the rows' own class out of values of several.
     """
 
     class_index: ClassIndex = None
     top: int | None = None
     features: Names | None = None
+    own: str = "values[np.arange(len(values)), :, predicted]"
 
     @classmethod
     def of(cls, class_index: Any, top: Any, features: Any) -> "Wanted":
@@ -90,7 +90,6 @@ class Wanted:
         outputs: Array | None = None,
         *remarks: str,
         many: int = 0,
-        own: str = OF_THREE_AXES,
     ) -> Importances:
         """The importances of the classes wanted.
 
@@ -104,8 +103,6 @@ class Wanted:
         *remarks : str
         many : int
             How many classes the model has, if these may be some of them.
-        own : str
-            How to take the rows' own class out of what the caller has.
         """
         if _are_interactions(values):
             raise BadInput(
@@ -122,24 +119,25 @@ class Wanted:
             crossed = [f"{name} | class {title}" for title in titles for name in names or default_names(features)]
             flat = values.transpose(0, 2, 1).reshape(rows, -1)
             return left.importances(flat, crossed, *remarks, side_by_side(classes, _PREDICTED))
-        place = self.position(classes, own)
+        place = self.position(classes)
         told = (f"importances are those of class {titles[place]}",) if self.class_index is None and classes == 2 else ()
         return left.importances(values[:, :, place], names, *remarks, *told, label=label_named(titles[place]))
 
     def of_maps(self, values: Array) -> Importances:
         """The importances of maps with two axes and channels, (n, ...), or of the class wanted of several, last."""
         if values.ndim > 4:
-            return self.importances(values[..., self.position(values.shape[-1], _OF_MAPS)])
+            maps = replace(self, own="values[np.arange(len(values)), ..., predicted]")
+            return self.importances(values[..., maps.position(values.shape[-1])])
         self.refuse("these are maps of one class", "class_index")
         return self.importances(values)
 
-    def position(self, classes: int, own: str = OF_THREE_AXES) -> int:
+    def position(self, classes: int) -> int:
         """The position of the class wanted of so many: by default class 1 of two; raises if there are more."""
         index = self.class_index
         if index == "predicted":
             raise BadInput(
                 "class_index='predicted' needs the predictions, which are not part of these explanations: take the "
-                f"rows' own, {own}, as an array."
+                f"rows' own, {self.own}, as an array."
             )
         if index is None and classes <= 2:
             return classes - 1

@@ -143,8 +143,8 @@ def _taken_apart(thing: Any) -> list[Any]:
     if isinstance(thing, type):  # of an installed one what the user put into it, or into its bases
         parts = [kind, thing.__bases__, *_held(thing)]
         if _is_known(thing):
-            held = ((base, *item) for base in thing.__mro__ for item in _held(base))
-            parts = [(base.__qualname__, name, *_put(name, value)) for base, name, value in held]
+            put = ((base, *item) for base in thing.__mro__ for item in _held(base))
+            parts = [(base.__qualname__, name, *_put(name, value)) for base, name, value in put]
         return ["class", _named(thing), *parts]
     if isinstance(thing, types.FunctionType):
         parts = [] if _is_installed(thing) and _is_known(thing) else _function_parts(thing)

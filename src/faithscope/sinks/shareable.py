@@ -256,7 +256,7 @@ def fragment(card: Card, *, page: bool = False) -> str:
 
 def rendered(package: str, name: str, **given: Any) -> str:
     """A template that lies in a package of ours, filled in: all text is escaped, but for what is marked as safe."""
-    return _templates(package).get_template(name).render(visible=visible, **given).lstrip()
+    return str(_templates(package).get_template(name).render(visible=visible, **given)).lstrip()
 
 
 @cache
