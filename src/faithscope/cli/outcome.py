@@ -97,7 +97,7 @@ class Outcome:
         if self.fail_under is not None:
             judged = [result[name] for name in explainers] if explainers else [result]
             told = [judge(each, self.fail_under, self.measure) for each in judged]
-            lines = [failed.line(self.fail_under) for failures, _ in told for failed in failures]
+            lines: list[str] = [failed.line(self.fail_under) for failures, _ in told for failed in failures]
             refuse(with_options((*lines, *(remark for _, remarks in told for remark in remarks))), bool(lines))
         if self.fail_if_slice and slices is not None:
             lines = [f"--fail-if-slice: {name}: {each}" for name, found in slices.items() for each in found.found]

@@ -267,15 +267,15 @@ def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple
 
 def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[LeftOutEstimate]:
     """Estimates of a measure of explanations that say where they apply, with every row left out alike."""
-    scoped = [(name, ev) for name, ev in evaluations.items() if getattr(ev, measure) is not None]
+    scoped = {name: ev for name, ev in evaluations.items() if getattr(ev, measure) is not None}
     if len(scoped) < 2:
         return []
-    recall, (names, evaluations) = measure == NECESSITY, zip(*scoped, strict=True)
-    samples, relations = [ev._ruled.counted().evenly() for ev in evaluations], [ev._relation for ev in evaluations]
-    known = list(zip(names, evaluations, samples, relations, strict=True))
+    recall, measured = measure == NECESSITY, list(scoped.values())
+    samples, relations = [ev._ruled.counted().evenly() for ev in measured], [ev._relation for ev in measured]
+    known = list(zip(scoped, measured, samples, relations, strict=True))
     counts: Sequence[Any] = []
     if recall:
-        counts = [ev._reached for ev in evaluations]
+        counts = [ev._reached for ev in measured]
     elif all(sample.plain for sample in samples):
         counts = [ev._scoped() if each.n == ev.sample.n else cover(each, bound) for _, ev, each, bound in known]
     alike, told = leaving_out_alike(counts, samples, relations, count_necessity if recall else cover), []

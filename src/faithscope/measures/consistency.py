@@ -116,7 +116,7 @@ def consistency(
 def granularity_notes(sample: Sample) -> Notes:
     """A note on explanations of real numbers of which no two rows have the same: which discretizer to try."""
     coarsest: Any = usual(sample.explanations)[-1]
-    if sample.n < 2 or getattr(sample.explanations, "left", "") or isinstance(coarsest, Original):
+    if sample.n < 2 or getattr(sample.explanations, "left", "") != "" or isinstance(coarsest, Original):
         return ()
     parts = (coarsest.first, coarsest.second) if isinstance(coarsest, Chain) else (coarsest,)
     named = " | ".join(f"fs.{part!r}" for part in parts)
