@@ -9,7 +9,7 @@ import typer
 
 from faithscope.cli.options import Json, ReportFile
 from faithscope.cli.outcome import say_where
-from faithscope.runtime.printing import print_json
+from faithscope.runtime.messages import print_json
 
 TableNames = Annotated[
     list[str] | None, typer.Argument(metavar="[TABLE ...]", help="table1, figure4, …; all by default.")

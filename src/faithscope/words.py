@@ -63,6 +63,24 @@ def told_apart(values: Iterable[object], *taken: str) -> list[str]:
     return [visible(repr(value)) for value in values] if alike else texts
 
 
+def numbered(names: Iterable[str], sign: str) -> list[str]:
+    """Names of which no two are alike whatever their case: a sign and a number follow those that would be.
+
+    Examples
+    --------
+    >>> numbered(["a", "A", "b", "a"], "_")
+    ['a', 'A_2', 'b', 'a_3']
+    """
+    taken: dict[str, str] = {}
+    for name in names:
+        candidate, number = name, 1
+        while candidate.casefold() in taken:
+            number += 1
+            candidate = f"{name}{sign}{number}"
+        taken[candidate.casefold()] = candidate
+    return list(taken.values())
+
+
 def several(count: int, singular: str, plural: str) -> str:
     """A count with its words.
 

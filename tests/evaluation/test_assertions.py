@@ -87,6 +87,14 @@ FAILURES = {
         lambda: assert_faithful(evaluated(hollow)),
         "(?!.*consistency was not shown)hollow: sufficiency was not shown to be at least 0.9: its 95% interval is .0.4",
     ),
+    "consistency that would have passed": (
+        lambda: assert_faithful(evaluated(hollow), by="sex"),
+        '.*hollow: consistency is shown to be at least 0.9: measure="consistency" judges it alone',
+    ),
+    "consistency that would not": (
+        lambda: assert_faithful(evaluated(lambda rows: rules(rows, lambda y: (">=", -1.0)))),
+        "(?!.*measure=)lambda: .*consistency was not shown",
+    ),
     "a baseline by itself": (
         lambda: assert_faithful(compared({"tree": tree, **BASELINES})["random"]),
         "(?!.*constant)random: consistency was not shown",

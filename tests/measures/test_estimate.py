@@ -1,6 +1,7 @@
 """An estimate reads aloud, and its numbers hang together."""
 
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from numpy.random import default_rng
 
 import faithscope as fs
+from noted import noted
 
 
 @pytest.fixture
@@ -34,6 +36,26 @@ def test_no_line_tells_all_or_nothing_that_is_not():
         "consistency: no row can be checked, 95% interval [0.00, 1.00]; 2 rows, 2 explanations"
     )
     assert "cannot be checked" not in str(fs.consistency(["a", "a"], [0, 0]))
+
+
+def test_real_vectors_that_all_differ_are_told_which_discretizer_to_try():
+    vectors = np.concatenate([default_rng(0).normal(size=(40, 6)), np.eye(6)])
+    labels, told = np.arange(46) % 2, "pass discretizer="
+    maps = default_rng(0).normal(size=(46, 1, 28, 28))
+    maps[..., :7, :7] += 9
+    moved = fs.Counterfactuals(vectors, vectors - 1.0)
+    for explanations in (vectors, fs.Importances(maps), moved):
+        (note,) = noted(fs.consistency(explanations, labels), told)
+        found = re.search("discretizer=(.+)", note)[1]
+        assert fs.consistency(explanations, labels, discretizer=eval(found)).unverifiable < 1
+    for explanations, how in (
+        (vectors, {"discretizer": "original"}),
+        (np.vstack([vectors[:45], vectors[:1]]), {}),
+        (list(map(str, vectors)), {}),
+        (vectors[:1], {}),
+    ):
+        silent = fs.consistency(explanations, labels[: len(explanations)], **how)
+        assert told not in str(silent)
 
 
 @pytest.mark.parametrize("way", ["plain", "weights", "clusters", "numbers", "variance"])

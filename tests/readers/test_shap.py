@@ -1,5 +1,7 @@
 """What shap and boosted models hand over for several classes is read as the class that a caller names."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -156,6 +158,18 @@ def test_the_predicted_class_is_read_from_what_values_and_base_values_add_up_to(
         refused(
             BadInput, "'predicted' needs the predictions", fs.read, without, class_index="predicted", features=NAMES
         )
+
+
+def test_the_advice_on_the_predicted_class_can_be_followed_whatever_the_axes():
+    classes = default_rng(0).normal(size=(N, 3, len(NAMES)))
+    biased = np.concatenate([classes, np.ones((N, 3, 1))], axis=2)
+    predicted = np.arange(N) % 3
+    for values in (biased.reshape(N, -1), biased, classes.transpose(0, 2, 1), list(classes.transpose(1, 0, 2))):
+        with pytest.raises(BadInput) as told:
+            fs.read(values, class_index="predicted", features=NAMES)
+        advice = re.search(r"own, (.+), as an array", str(told.value))[1]
+        own = eval(advice, {"np": np, "values": values, "predicted": predicted})
+        assert np.array_equal(own, classes[np.arange(N), predicted])
 
 
 def test_interactions_are_to_be_summed(system):

@@ -12,6 +12,7 @@ from faithscope.cli.outcome import Outcome, tell
 from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.measures.telling import READING_ORDER
 from faithscope.report.html import render
+from faithscope.report.reported import OfOneExplainer
 from faithscope.report.sections.contradictions import feature_columns, side_by_side
 from faithscope.report.summary import summarize
 from faithscope.report.wording import two_values, wording
@@ -141,6 +142,15 @@ def test_an_audit_is_summarized_with_its_windows_of_time():
     assert {apart.a for apart in windows.differences[0]} == set(audited.windows.compared)
     pair = examples.pairs(explainer)[0]
     assert pair.prediction_a != pair.prediction_b
+
+
+def test_a_result_that_lacks_a_part_of_its_report_cannot_be_made():
+    for kind in (fs.Evaluation, fs.Comparison, fs.results.Audit):
+        for base in kind.__mro__[1:]:
+            for name in getattr(base, "__abstractmethods__", ()):
+                lacking = type("Lacking", (base,), dict.fromkeys(base.__abstractmethods__ - {name}))
+                refused(TypeError, f"abstract method '?{name}", lacking)
+    assert {"X", "encoding", "_leakage", "_row_pairs"} <= OfOneExplainer.__abstractmethods__
 
 
 def test_what_is_no_evaluation_is_refused_in_one_sentence():

@@ -7,8 +7,8 @@ import pytest
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.runtime import progress
-from faithscope.runtime.progress import Watch
+from faithscope.runtime import messages
+from faithscope.runtime.messages import Watch
 from refused import refused
 
 
@@ -42,8 +42,8 @@ class Told:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Told()
-    monkeypatch.setattr(progress, "time", clock)
-    monkeypatch.setattr(progress, "Timer", clock.timer)
+    monkeypatch.setattr(messages, "time", clock)
+    monkeypatch.setattr(messages, "Timer", clock.timer)
     return clock
 
 
@@ -87,7 +87,7 @@ def test_a_function_is_told_every_phase():
 
 
 def test_explainers_show_progress_as_evaluate_does(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(messages, "_PATIENCE", 0.0)
     X = default_rng(0).normal(size=(40, 2))
 
     def sign(rows):

@@ -12,7 +12,7 @@ from faithscope.cli.options import AgreementWord, Confidence, Json, SummaryFile,
 from faithscope.cli.outcome import Measured, Outcome, append_summary, refuse, tell, with_options
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import one_sentence
-from faithscope.runtime.printing import print_json
+from faithscope.runtime.messages import print_json
 from faithscope.visible import visible_lines
 from faithscope.words import hint
 

@@ -13,7 +13,7 @@ from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_share
 from faithscope.rounding import down
 from faithscope.runtime.files import to_path, write_page
-from faithscope.runtime.printing import json_alone, print_json
+from faithscope.runtime.messages import json_alone, print_json
 
 State = Annotated[Path, Option(help="The file that keeps the counts.")]
 

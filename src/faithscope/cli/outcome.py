@@ -19,7 +19,7 @@ from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.result import Breakdown
 from faithscope.report.wording import wording
 from faithscope.runtime.files import to_path, write_page
-from faithscope.runtime.printing import print_json
+from faithscope.runtime.messages import print_json
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import markdown
 from faithscope.tables.windows import Windows
@@ -97,8 +97,8 @@ class Outcome:
         if self.fail_under is not None:
             judged = [result[name] for name in explainers] if explainers else [result]
             told = [judge(each, self.fail_under, self.measure) for each in judged]
-            lines = [failed.line(self.fail_under) for failures, _ in told for failed in failures]
-            refuse([*lines, *(remark for _, remarks in told for remark in remarks)], bool(lines))
+            lines: list[str] = [failed.line(self.fail_under) for failures, _ in told for failed in failures]
+            refuse(with_options((*lines, *(remark for _, remarks in told for remark in remarks))), bool(lines))
         if self.fail_if_slice and slices is not None:
             lines = [f"--fail-if-slice: {name}: {each}" for name, found in slices.items() for each in found.found]
             refuse(lines, bool(lines))

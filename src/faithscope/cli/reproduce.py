@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import typer
 
 from faithscope.errors import MissingExtra
-from faithscope.runtime.printing import json_alone
+from faithscope.runtime.messages import json_alone
 
 _PACKAGE = "faithscope_reproduction"
 

@@ -24,7 +24,7 @@ from faithscope.inputs.models import Model, framed, refuse_class, rows_of_its_ow
 from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.readers import as_explanations
 from faithscope.readers.shap import recognizes as is_of_shap
-from faithscope.runtime.progress import Step, Watch
+from faithscope.runtime.messages import Step, Watch
 
 _INSTEAD = {  # of explainers of other libraries, by their methods: a function of rows that asks them
     "explain_instance": "lambda X: [explainer.explain_instance(row, model.predict_proba) for row in np.asarray(X)]",
@@ -53,10 +53,10 @@ class Asker:
         return self
 
     def predictions(self, model: Any, X: Any, output: Output) -> Array:
-        """What a model answers for rows, or the ready predictions that stand in its place: labels, or numbers."""
+        """What a model answers for rows, or the ready predictions in its place, as the agreement compares them."""
         function = output.function(model)
         if function is None:
-            return output.check(model)
+            return output.read(output.check(model))
         n = rows_of(X)
 
         def ask(rows: Any) -> Array:
@@ -67,14 +67,14 @@ class Asker:
 
         with self.watch.phase("predicting", n):
             if self.cache is None:
-                return ask(X)
-            return self.cache.predictions(self.questions.get(id(model)), ask, X, output.kind)
+                return output.read(ask(X))
+            return output.read(self.cache.predictions(self.questions.get(id(model)), ask, X, output.kind))
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """The explanations of an explainer for rows, or the ready explanations that stand in its place."""
-        function = function_of(explainer)
-        if is_ready(explainer) or function is None:
+        if is_ready(explainer):
             return _over_columns(as_explanations(explainer), X)
+        function: Any = function_of(explainer)
         told, n = _takes_progress(function), rows_of(X)
 
         def explain(rows: Any, start: int, step: Step) -> Explanations:

@@ -11,9 +11,11 @@ from faithscope.inputs.checks import check_share, check_word
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.telling import names_at_random, shown_to_name
-from faithscope.notes import of_kind
+from faithscope.notes import Note, of_kind
 from faithscope.rounding import in_brackets
 
+_ALONE = 'measure="consistency"'
+_TYPED = (_ALONE, "--measure consistency")
 _PAIRS = 3  # counterexamples shown with a failure
 _ALIKE = (
     "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, with the same explanation: "
@@ -95,17 +97,18 @@ class JudgedEstimate:
         estimate = self.estimate
         return bool(not estimate.low >= at_least or of_kind(estimate.notes, "interval") or not shown_to_name(estimate))
 
-    def line(self, at_least: float) -> str:
+    def line(self, at_least: float) -> Note:
         """One line: who failed, in which measure, and why."""
         estimate = self.estimate
         if shown_to_name(estimate):
             limits = f"its {100 * estimate.confidence:g}% interval is {in_brackets(estimate.low, estimate.high, 3)}"
             short = f"{estimate.measure} was not shown to be at least {at_least:g}: {limits}"
-            return f"{self.who}{short}; {_reason(estimate, at_least)}"
-        fact, advice = "are not shown to be better", "; measure more rows, or judge consistency alone"
+            return Note(f"{self.who}{short}; {_reason(estimate, at_least)}")
+        fact, advice = "are not shown to be better", f"; measure more rows, or pass {_ALONE}"
         if names_at_random(estimate, at_least):
             fact, advice = "are no better", ""
-        return f"{self.who}features that explanations name {fact} than random ones:{estimate._beyond[1:]}{advice}"
+        told = f"{self.who}features that explanations name {fact} than random ones:{estimate._beyond[1:]}{advice}"
+        return Note(told, option=_TYPED)
 
 
 def judge(
@@ -124,21 +127,24 @@ def judge(
     check_word(measure, "measure", MEASURES, optional=True)
     results, remarks = [result], list[str]()
     if isinstance(result, Comparison):
-        results = [evaluation for evaluation in result.values() if not evaluation.baseline]
-        if not results:
-            results = list(result.values())
+        results = [each for each in result.values() if not each.baseline] or [*result.values()]
+        if results[0].baseline:
             remarks += [f"Only baselines were given, so they are judged: {', '.join(result)}."]
     judged = [part for each in results for part in _judged(each, measure, by)]
     for each in results if measure is None else ():
-        why = each.options.unasked if isinstance(each, Evaluation) else ""
-        told = [f"whether explanations name the right features was not asked: {why.rstrip('.')}"] if why else []
-        remarks += [f"{each.name}: {note}." for note in (*told, *of_kind(getattr(each, "notes", ()), "unasked"))]
+        notes = (*getattr(each, "notes", ()), *getattr(each, "_remarks", ()))
+        remarks += [f"{each.name}: {note.rstrip('.')}." for note in of_kind(notes, "unasked")]
     for part in judged:
         estimate, chance = part.estimate, part.estimate.chance or 0.0
         if not part.population and estimate.low >= at_least > 0 and chance >= at_least:
             little = f"passing {at_least:g} shows little, since chance alone gives {chance:.3f}; use a higher threshold"
             remarks.append(f"{part.who}{estimate.measure}: {little}.")
     failed = [part for part in judged if part.fails(at_least)]
+    inconsistent = {part.explainer for part in failed if part.estimate.measure == "consistency"}
+    of_several = (part.explainer for part in failed if measure is None and part.result is not None)
+    for name in dict.fromkeys(name for name in of_several if name not in inconsistent):
+        told = f"{name}: consistency is shown to be at least {at_least:g}: {_ALONE} judges it alone."
+        remarks.append(Note(told, option=_TYPED))
     return sorted(failed, key=lambda part: (part.population != "", round(part.estimate.low, 9))), remarks
 
 
@@ -148,9 +154,9 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
         if by is not None:
             raise BadInput(f"by= needs rows, which {type(result).__name__} does not keep: pass the evaluation itself.")
         parts = [("", result)] if isinstance(result, Estimate) else _of_groups(result)
-        other = [estimate.measure for _, estimate in parts if measure not in (None, estimate.measure)]
-        if other:
-            raise BadInput(f"measure={measure!r} was asked for, but this estimate is of {other[0]}.")
+        known = parts[0][1].measure
+        if measure not in (None, known):
+            raise BadInput(f"measure={measure!r} was asked for, but this estimate is of {known}.")
         return [JudgedEstimate("", words, estimate) for words, estimate in parts]
     if not hasattr(result, "_populations"):
         raise WrongType(

@@ -18,7 +18,7 @@ from faithscope.inputs.array_types import Array
 from faithscope.inputs.checks import check_whole
 from faithscope.runtime.files import to_folder, write_atomically
 from faithscope.runtime.fingerprint import environment, fingerprint
-from faithscope.runtime.warning import warn
+from faithscope.runtime.messages import warn
 
 _FORMAT = "2"
 

@@ -1,6 +1,6 @@
 """compare(): the pipeline by which one or several explainers are measured, and the Comparison it gives."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -35,8 +35,8 @@ from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
 from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.messages import Told, Watch
 from faithscope.runtime.of_logs import tells_new_words
-from faithscope.runtime.progress import Told, Watch
 from faithscope.sample import Sample, learned_note, number_groups
 from faithscope.sinks.card import for_json
 from faithscope.visible import visible
@@ -227,7 +227,8 @@ def compare(
     question = Output.of(model, agreement)
     if any(isinstance(choice, Best) for choice in choices.values()):
         refuse_unless_convex(question.agreement, "Best")
-    how = Options(confidence, *to_interval(interval, unseen), seed=seed, further=unlabeled, at_least=at_least)
+    method, unseen = to_interval(interval, unseen)
+    how = Options(None, confidence, method, unlabeled, unseen, seed=seed, at_least=at_least)
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())
     samples = sampled(model, named, X, question, asker, weights, clusters)
     looked = 0
@@ -266,26 +267,24 @@ def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple
 
 def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[LeftOutEstimate]:
     """Estimates of a measure of explanations that say where they apply, with every row left out alike."""
-    scoped = [(name, ev) for name, ev in evaluations.items() if getattr(ev, measure) is not None]
+    scoped = {name: ev for name, ev in evaluations.items() if getattr(ev, measure) is not None}
     if len(scoped) < 2:
         return []
-    samples, relations = [ev._ruled.counted().evenly() for _, ev in scoped], [ev._relation for _, ev in scoped]
-    lines = list(zip(scoped, samples, relations, strict=True))
-    count: Callable[..., Any] = count_necessity if measure == NECESSITY else cover
+    recall, measured = measure == NECESSITY, list(scoped.values())
+    samples, relations = [ev._ruled.counted().evenly() for ev in measured], [ev._relation for ev in measured]
+    known = list(zip(scoped, measured, samples, relations, strict=True))
     counts: Sequence[Any] = []
-    if measure == NECESSITY:
-        counts = [ev._reached for _, ev in scoped]
+    if recall:
+        counts = [ev._reached for ev in measured]
     elif all(sample.plain for sample in samples):
-        counts = [ev._scoped() if each.n == ev.sample.n else cover(each, relation) for (_, ev), each, relation in lines]
-    alike, told = leaving_out_alike(counts, samples, relations, count), []
-    for ((name, ev), sample, relation), counted in zip(lines, alike, strict=True):
-        estimate, left_out, unseen = getattr(ev, measure), counted.left_out, None
-        if measure != NECESSITY:
-            partitions = relation.partitions
+        counts = [ev._scoped() if each.n == ev.sample.n else cover(each, bound) for _, ev, each, bound in known]
+    alike, told = leaving_out_alike(counts, samples, relations, count_necessity if recall else cover), []
+    for (name, ev, sample, relation), counted in zip(known, alike, strict=True):
+        estimate, left_out, unseen, partitions = getattr(ev, measure), counted.left_out, None, relation.partitions
+        if not recall:
             leaning = leaning_on(counted, sample, Scoping(relation, further=None if partitions else ev.options.further))
             left_out = sufficiency_left_out(leaning)
-            if ev.options.unseen and not partitions:
-                unseen = unseen_rows(leaning)
+            unseen = unseen_rows(leaning) if ev.options.unseen and not partitions else None
         left_out = None if estimate.method == "kept rows" else left_out
         told.append(LeftOutEstimate(name, estimate, left_out, sample.explanations, relation, unseen=unseen))
     return told

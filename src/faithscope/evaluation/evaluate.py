@@ -24,8 +24,8 @@ from faithscope.measures.local import Local, at_row
 from faithscope.measures.telling import WANTED
 from faithscope.relations import Alike, says_where, to_relation
 from faithscope.runtime.memory import in_memory
+from faithscope.runtime.messages import Told, Watch
 from faithscope.runtime.of_logs import tells_new_words
-from faithscope.runtime.progress import Told, Watch
 
 
 @tells_new_words
@@ -182,7 +182,7 @@ def local(
     sample, coarsen = sampled(model, {"explainer": explainer}, X, question, asker)["explainer"].settled(discretizer)
     given, explained = sample, asker.explanations(explainer, row, "explainer")
     sample, explanation = sample.discretized(coarsen), discretize(explained, coarsen)
-    answer = question.read(asker.predictions(model, row, question))
+    answer = asker.predictions(model, row, question)
     same_length(x=1, predictions=len(answer), explanations=len(explanation))
     prediction = answer.tolist()[0]
     alike = explanation.locate(sample.explanations) == 0

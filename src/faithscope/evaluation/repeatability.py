@@ -13,7 +13,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.repeatability import Repeatability, measure_repeatability
 from faithscope.runtime.memory import in_memory
-from faithscope.runtime.progress import Told, Watch
+from faithscope.runtime.messages import Told, Watch
 
 _USUAL = 5  # runs
 _MAKER = (

@@ -36,6 +36,7 @@ from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.slices import Slices, find_slices
 from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_asked, measure_scoped
 from faithscope.measures.telling import WANTED, estimate_columns
+from faithscope.notes import Note
 from faithscope.relations import Alike, Relation, bind, says_where, to_relation
 from faithscope.report.reported import OfOneExplainer
 from faithscope.sample import Sample
@@ -45,15 +46,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Scoping):
     """How an evaluation is made: intervals and whether they allow for unseen rows, relation, what is asked for, …"""
 
-    confidence: float = 0.95
-    method: str | None = None
-    unseen: bool = False
-    relation: Any = None
     seed: int = 0
-    further: Any = None
     at_least: float = WANTED
     by_default: bool = False  # whether importances are measured by `Alike` though nobody asked for it
     unasked: str = ""  # why `Alike` did not measure them
@@ -63,10 +59,9 @@ class Options:
         """The relation of the rows that explanations cover; those of `Alike` are rules, which say it themselves."""
         return None if isinstance(self.relation, Alike) else self.relation
 
-    @property
-    def scoping(self) -> Scoping:
-        """How explanations that say where they apply are measured."""
-        return Scoping(self.bound, self.confidence, self.method, self.further, self.unseen)
+    def scoping(self, measure: str) -> Scoping:
+        """How a measure of explanations that say where they apply is made."""
+        return replace(self, relation=self.bound, measure=measure)
 
 
 @dataclass(frozen=True, repr=False)
@@ -230,7 +225,7 @@ class Evaluation(OfOneExplainer):
     def _remarks(self) -> tuple[str, ...]:
         """Why importances were not asked whether they name the right features, for a report."""
         why = self.options.unasked
-        return (f"whether they name the right features was not asked: {why}",) if why else ()
+        return (Note(f"whether they name the right features was not asked: {why}", "unasked"),) if why else ()
 
     def _leakage(self) -> Leakage | None:
         """The same for a report; None of other explanations, and if no word names a label."""
@@ -279,7 +274,7 @@ class Evaluation(OfOneExplainer):
         if check_word(measure, "measure", MEASURES) == "consistency":
             return measure_by(self.sample, groups, self.options.confidence, self.options.method)
         self._scoped()
-        return measure_asked(self._ruled, groups, replace(self.options.scoping, measure=measure))  # type: ignore[no-any-return]
+        return measure_asked(self._ruled, groups, self.options.scoping(measure))  # type: ignore[no-any-return]
 
     def slices(self, columns: Any = None, *, most: int = 5, seed: int = 0) -> Slices:
         """Where explanations fail, found without being told where to look: rows that agree less with everybody.
@@ -312,12 +307,11 @@ class Evaluation(OfOneExplainer):
 
     def _grouped(self, groups: Any) -> "Evaluation":
         """The same evaluation with every measure by group of rows."""
-        unasked = self.sufficiency is None or self.options.by_default
-        sufficiency = None if unasked else self.by(groups, "sufficiency")
-        necessity = None if unasked or self.necessity is None else self.by(groups, "necessity")
-        return replace(
-            self, populations=self.by(groups), sufficiency_populations=sufficiency, necessity_populations=necessity
-        )
+        grouped = replace(self, populations=self.by(groups))
+        if self.sufficiency is None or self.options.by_default:
+            return grouped
+        necessity = None if self.necessity is None else self.by(groups, "necessity")
+        return replace(grouped, sufficiency_populations=self.by(groups, "sufficiency"), necessity_populations=necessity)
 
     def discretizations(self) -> "pd.DataFrame":
         """Consistency and uniqueness by each discretizer of the paper, finest first, and by the one that is in use."""
@@ -368,9 +362,8 @@ class Evaluation(OfOneExplainer):
         if measure != "consistency":
             return []
         pairs = self._pairs(k)
-        places = {name: pairs[name] for name in ("row_a", "row_b")}
-        told: list[dict[str, Any]] = self._named(pairs).assign(**places).to_dict("records")
-        return [{**pair, "map": map_of(self.explanations, pair["row_a"])} for pair in told]
+        told = self._named(pairs).assign(row_a=pairs["row_a"], row_b=pairs["row_b"])
+        return [{**pair, "map": map_of(self.explanations, pair["row_a"])} for pair in told.to_dict("records")]
 
 
 def assess(
@@ -440,11 +433,11 @@ def _with_sufficiency(evaluation: Evaluation) -> Evaluation:
     even, both = replace(sample, weights=None, clusters=None), sample.plain and not sample.agreement.of_numbers
     coverage = cover(even, evaluation._relation, ("share", "recall") if both else ("share",))
     named = None if evaluation._naming is None else (evaluation._naming[0], options.relation)
-    estimate = measure_scoped(sample, options.scoping, coverage if sample.plain else None, named)
+    estimate = measure_scoped(sample, options.scoping("sufficiency"), coverage if sample.plain else None, named)
     estimate = noted(estimate, made_otherwise(estimate, options.method))
     evaluation = replace(evaluation, sufficiency=estimate, _coverage=coverage)
     if isinstance(sample.agreement, Spread) or coverage.asked is not None:
         return evaluation
     known = coverage.necessity or count_necessity(sample.counted().evenly(), evaluation._relation)
-    necessity = measure_scoped(sample, replace(options.scoping, measure=NECESSITY), known)
+    necessity = measure_scoped(sample, options.scoping(NECESSITY), known)
     return replace(evaluation, necessity=necessity, _reached=known)

@@ -26,7 +26,7 @@ def sampled(
     clusters: Any = None,
 ) -> dict[str, Sample]:
     """The rows with the predictions and each explainer's explanations; of several, sentences say of whom."""
-    labels, samples, named = question.read(asker.predictions(model, X, question)), {}, len(explainers) > 1
+    labels, samples, named = asker.predictions(model, X, question), {}, len(explainers) > 1
     for name, explainer in explainers.items():
         explanations = asker.explanations(explainer, X, name)
         if named:

@@ -14,7 +14,7 @@ from faithscope.agreements import Agreement
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.rows import rows_of
-from faithscope.runtime.progress import Watch
+from faithscope.runtime.messages import Watch
 
 Progress = Callable[[int, int], None]  # called with the number of rows done, and of all rows
 

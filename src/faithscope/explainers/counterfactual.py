@@ -214,7 +214,8 @@ class Flips:
             return owner, starts
         sparse = self._put_back(starts.copy(), owner)
         changed = unlike(sparse, self.rows[owner]).sum(axis=1)  # which decides among equally close points
-        best = _first_of_each(owner, 1, changed, self._paired(self.rows[owner], sparse))
+        distances = Gower(tuple(self._widths.tolist())).between(list(self.rows[owner].T), list(sparse.T))
+        best = _first_of_each(owner, 1, changed, distances)
         owner = owner[best]
         points, again = self._move(sparse[best], owner), np.arange(len(best))
         while again.size:  # until no changed feature can be put back alone
@@ -324,10 +325,6 @@ class Flips:
         """What each feature is divided by: two different codes are farther apart than 1/2, so at distance 1."""
         widths = np.where(self.table.categorical, 0.5, ranges(self.known))
         return np.where(widths > 0, widths, 1.0)
-
-    def _paired(self, rows: Floats, others: Floats) -> Floats:
-        """Distance from each row to the other in the same position: (n,)."""
-        return Gower(tuple(self._widths.tolist())).between(list(rows.T), list(others.T))
 
     def _gaps(self, rows: Floats, others: Floats) -> Floats:
         """How much each feature adds to the paired distance, up to a common factor: (n, d)."""

@@ -60,7 +60,9 @@ class Space:
         rows = Rows(X)
         if not rows.names or not len(rows):
             raise BadInput("Training rows are empty: at least one row and one column are needed.")
-        chosen = {_position(column, rows.names) for column in to_categorical(categorical)}
+        unordered = isinstance(categorical, set | frozenset)
+        named = list(categorical) if unordered else to_items(categorical, "categorical, the columns of codes,")
+        chosen = {_position(column, rows.names) for column in named}
         types = X.schema.types if hasattr(X, "column_names") else getattr(X, "dtypes", [""] * len(rows.names))
         scales: list[Numbers | Dates | Categories] = []
         kinds = []
@@ -159,11 +161,6 @@ class Space:
 def _only_numbered(names: Names) -> bool:
     """Whether columns have no names of their own: those of an array, or of a frame that was made from one."""
     return names in (tuple(map(str, range(len(names)))), default_names(len(names)))
-
-
-def to_categorical(given: Any) -> list[Any]:
-    """Positions or names of columns as a list, from any collection of them."""
-    return list(given) if isinstance(given, set | frozenset) else to_items(given, "categorical, the columns of codes,")
 
 
 def _position(column: int | str, names: Names) -> int:

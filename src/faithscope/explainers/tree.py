@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from faithscope.agreements import Spread, to_agreement
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress
 from faithscope.explainers.ranges import range_condition
-from faithscope.explainers.space import Categories, Dates, Space
+from faithscope.explainers.space import Categories, Space
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import tree_of
 from faithscope.explanations.conditions.condition import Condition, conjoin
@@ -29,6 +29,9 @@ from faithscope.inputs.models import Model
 from faithscope.inputs.repeats import NOTICED, row_hashes
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.seeds import check_seed
+
+# From a column, its edges, the first and the last range between them, and whether it may be missing, to a condition.
+Asks = Callable[[int, Floats, int, int, bool], Condition]
 
 _TELLING = 8  # leaves whose numbers of rows are hardly the same by chance
 
@@ -108,11 +111,11 @@ class TreePath(Explainer):
             texts = [str(label) for label in to_predictions(answer, part=True).tolist()]
             tree, target = DecisionTreeClassifier, np.array(texts, object)  # which keep their length
         same_length(rows=len(rows), predictions=len(target))
-        missing = tuple(bool(column.any()) for column in _missing(table, rows).T)
+        missing = np.asarray(_missing(table, rows).any(axis=0))
         most = min(max_leaf_nodes, max(2, len(rows)))  # scikit-learn allocates memory for all leaves at once
         fitted = tree(max_leaf_nodes=most, random_state=check_seed(seed) % 2**32)
         fitted.fit(_indicators(table, rows, missing), target)
-        return cls(fitted, table, missing, np.sort(row_hashes(X_train)))
+        return cls(fitted, table, tuple(missing.tolist()), np.sort(row_hashes(X_train)))
 
     def fitted_share(self, X: Any) -> float:
         """Share of rows that the tree was fitted on, as far as that can be told.
@@ -142,22 +145,27 @@ class TreePath(Explainer):
         if self.table is None:
             own = frame_names(X) if is_frame(X) else default_names(self.tree.n_features_in_)
             names = distinct_names(tuple(getattr(self.tree, "feature_names_in_", own)))
-            reached, columns = leaves_of(self.tree, X), Rows(X).columns if rows_of(X) else []
-            missing = (
-                np.column_stack([each.missing for each in columns]) if columns else np.zeros((0, len(names)), bool)
-            )
+            reached, missing = leaves_of(self.tree, X), np.zeros((rows_of(X), len(names)), bool)
+            for j, column in enumerate(Rows(X).columns if len(missing) else ()):
+                missing[:, j] = column.missing
             speaks = np.full(len(names), knows_missing(splits))
-            to_leaf = paths(splits, names, speaks)
+
+            def asks(j: int, edges: Floats, low: int, high: int, missing: bool) -> Condition:
+                return range_condition(j, names[j], edges, low, high, missing=missing)
+
+            to_leaf = paths(splits, speaks, asks)
         else:
             names, speaks, rows = self.table.names, np.array(self.missing), self.table.encode(X)
-            seen, missing = _indicators(self.table, rows, self.missing), _missing(self.table, rows)
+            seen, missing = _indicators(self.table, rows, speaks), _missing(self.table, rows)
             reached = self.tree.apply(seen) if len(rows) else np.empty(0, np.int64)
-            to_leaf = _readable_paths(splits, self.table, self.missing)
+            to_leaf = _readable_paths(splits, self.table, speaks)
         distinct, codes = rules_of(to_leaf, reached, missing & ~speaks)
         return Rules(codes, distinct, names, tree=digest(splits, speaks))
 
 
-def paths(splits: Any, names: Sequence[str], speaks: Bools) -> dict[int, Conjunction]:
+def paths(
+    splits: Any, speaks: Bools, asks: Callable[[int, Floats, int, int, bool], Condition]
+) -> dict[int, Conjunction]:
     """The conditions on the way to each leaf of a scikit-learn ``tree_``, by the leaf's number.
 
     The tree compares ``float32(x) <= threshold``; the rules compare the row as it is with the largest number that the
@@ -166,22 +174,20 @@ def paths(splits: Any, names: Sequence[str], speaks: Bools) -> dict[int, Conjunc
     Parameters
     ----------
     splits : tree_
-    names : sequence of str
     speaks : (d,) array of bool
         The features whose conditions say where missing values go.
+    asks : function
+        The condition that a feature lies in the ranges from `low` to `high` between edges, or misses.
     """
-    forest = Forest([tree_of(splits, np.zeros((splits.node_count, 1)))], len(names), np.zeros(1), None, None)
+    forest = Forest([tree_of(splits, np.zeros((splits.node_count, 1)))], len(speaks), np.zeros(1), None, None)
     leaves, edges = forest.leaves, forest.edges
     missing = leaves.missing & speaks
     asked = (leaves.low > 0) | (leaves.high < forest.most) | (speaks & ~missing)
     return {
-        node: conjoin(
-            range_condition(j, names[j], edges[j], int(low[j]), int(high[j]), missing=bool(goes[j]))
-            for j in np.flatnonzero(features).tolist()
+        int(node): conjoin(
+            asks(j, edges[j], int(low[j]), int(high[j]), bool(goes[j])) for j in np.flatnonzero(features).tolist()
         )
-        for node, low, high, goes, features in zip(
-            leaves.node.tolist(), leaves.low, leaves.high, missing, asked, strict=True
-        )
+        for node, low, high, goes, features in zip(leaves.node, leaves.low, leaves.high, missing, asked, strict=True)
     }
 
 
@@ -273,7 +279,7 @@ def _missing(table: Space, matrix: Floats) -> Bools:
     return np.asarray(np.isnan(matrix) | (matrix == codes))
 
 
-def _indicators(table: Space, matrix: Floats, missing: Sequence[bool]) -> Floats:
+def _indicators(table: Space, matrix: Floats, missing: Bools) -> Floats:
     """Columns for the tree: numbers, dates rounded up to whole units, and 0/1 for each category and for missing."""
     columns = []
     for j, known in enumerate(table.categories):
@@ -285,29 +291,23 @@ def _indicators(table: Space, matrix: Floats, missing: Sequence[bool]) -> Floats
     return np.concatenate(columns, axis=1)
 
 
-def _readable_paths(splits: Any, table: Space, missing: Sequence[bool]) -> dict[int, Conjunction]:
+def _readable_paths(splits: Any, table: Space, missing: Bools) -> dict[int, Conjunction]:
     """Paths in terms of the features themselves: an indicator above 1/2 means that category."""
     meanings: list[tuple[int, Any]] = [  # the feature and category of each column; None for missing, and for numbers
         (j, category)
         for j, known in enumerate(table.categories)
-        for category in ([None] if known is None else [*known, *[None] * missing[j]])
+        for category in ([None] if known is None else [*known, *[None] * int(missing[j])])
     ]
 
-    def translated(indicator: Condition) -> Condition:
-        """A condition on a column of the indicators as a condition on its feature."""
-        feature, category = meanings[indicator.position]
-        name, scale = table.names[feature], table.scales[feature]
+    def asks(column: int, edges: Floats, low: int, high: int, goes: bool) -> Condition:
+        j, category = meanings[column]
+        name, scale = table.names[j], table.scales[j]
         if isinstance(scale, Categories):
             # A missing value is none of the categories.
-            other = "!= or missing" if missing[feature] and category is not None else "!="
-            return condition(feature, name, "==" if indicator.low > 0 else other, category)
-        bounds = []
-        for _, operator, value in indicator.triples():
-            # The whole date before a threshold, since the tree sees whole dates only.
-            bound = scale.readable(np.floor(value)) if isinstance(scale, Dates) and value is not None else value
-            bounds.append(condition(feature, name, operator, bound))
-        return conjoin(bounds)[0]
+            other = "!= or missing" if missing[j] and category is not None else "!="
+            return condition(j, name, "==" if low else other, category)
+        # The whole date before a threshold, since the tree sees whole dates only.
+        edges = np.floor(edges) if table.whole[j] else edges
+        return range_condition(j, name, edges, low, high, scale.readable, goes)
 
-    numbers = np.array([table.categories[j] is None and missing[j] for j, _ in meanings])
-    to_leaf: Any = paths(splits, [str(position) for position in range(len(meanings))], numbers)
-    return {leaf: conjoin(map(translated, parts)) for leaf, parts in to_leaf.items()}
+    return paths(splits, np.array([table.categories[j] is None and missing[j] for j, _ in meanings]), asks)

@@ -37,6 +37,7 @@ from faithscope.inputs.checks import one_sentence
 from faithscope.inputs.columns import default_names
 from faithscope.inputs.dates import Moment
 from faithscope.runtime.memory import FEWER_ROWS, need
+from faithscope.words import numbered
 
 METADATA = b"faithscope"
 _VERSION = 1
@@ -216,7 +217,7 @@ def _write_rows(
 ) -> tuple[Columns, Settings]:
     """Columns by name, and which of them are JSON text."""
     pairs = list(map(write_column, columns))
-    chosen = distinct_columns(f"{prefix}{name}" for name in names)
+    chosen = numbered((f"{prefix}{name}" for name in names), "_")
     settings = {"columns": chosen, "json": [as_json for _, as_json in pairs], "dtype": str(np.dtype(dtype))}
     return {name: array for name, (array, _) in zip(chosen, pairs, strict=True)}, settings
 
@@ -418,17 +419,3 @@ _TYPES: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda inner: datetime.timedelta(*inner),
     ),
 }
-
-
-def distinct_columns(names: Iterable[str]) -> list[str]:
-    """Names of columns that no engine confuses: a number is added if two differ in nothing but case."""
-    taken: set[str] = set()
-    chosen = []
-    for name in names:
-        candidate, number = name, 1
-        while candidate.casefold() in taken:
-            number += 1
-            candidate = f"{name}_{number}"
-        taken.add(candidate.casefold())
-        chosen.append(candidate)
-    return chosen

@@ -10,7 +10,8 @@ from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import count_rows
 from faithscope.counting.kept import Kept, goes_with_predictions, keep, kept_note, kept_rows
 from faithscope.counting.leave_out import LeftOut, Sums, parts_left_out
-from faithscope.discretizers import Discretize
+from faithscope.discretizers import Discretize, Original, usual
+from faithscope.discretizers.base import Chain
 from faithscope.errors import BadInput
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.populations import Populations, by_groups, measure_groups
@@ -29,7 +30,7 @@ from faithscope.measures.estimate import (
 from faithscope.measures.intervals.margins import IndependentUnits, margins
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
-from faithscope.notes import MAY_MISS, Note
+from faithscope.notes import MAY_MISS, Note, Notes
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, with_askers
@@ -107,7 +108,20 @@ def consistency(
     method, _ = to_interval(interval)
     if by is not None:
         return measure_by(coarse, by, confidence, method)
-    return noted(measure_consistency(coarse, confidence, method), label_word_notes(sample, coarse, discretizer))
+    found = measure_consistency(coarse, confidence, method)
+    silent = () if discretizer is not None or found.distinct < coarse.n else granularity_notes(coarse)
+    return noted(found, (*silent, *label_word_notes(sample, coarse, discretizer)))
+
+
+def granularity_notes(sample: Sample) -> Notes:
+    """A note on explanations of real numbers of which no two rows have the same: which discretizer to try."""
+    coarsest: Any = usual(sample.explanations)[-1]
+    if sample.n < 2 or getattr(sample.explanations, "left", "") != "" or isinstance(coarsest, Original):
+        return ()
+    parts = (coarsest.first, coarsest.second) if isinstance(coarsest, Chain) else (coarsest,)
+    named = " | ".join(f"fs.{part!r}" for part in parts)
+    told = "no two rows have the same explanation, since real numbers are hardly ever equal"
+    return (Note(told, advice=f"to share explanations, pass discretizer={named}"),)
 
 
 def measure_by(sample: Sample, groups: Any, confidence: float = 0.95, method: str | None = None) -> Populations:

@@ -33,7 +33,7 @@ from faithscope.measures.telling import (
 )
 from faithscope.notes import doubts
 from faithscope.rounding import in_brackets, percent, told_share
-from faithscope.runtime.warning import warn
+from faithscope.runtime.messages import warn
 from faithscope.sinks.card import Table, for_json, in_lines
 from faithscope.visible import visible
 from faithscope.words import several

@@ -27,7 +27,7 @@ from faithscope.monitor.store import Store
 from faithscope.monitor.telling import page, told_card, told_dict, told_lines
 from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
-from faithscope.runtime.warning import warn
+from faithscope.runtime.messages import warn
 from faithscope.sample import Sample
 from faithscope.sinks.card import Card
 from faithscope.sinks.shareable import Shareable

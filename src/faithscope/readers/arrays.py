@@ -1,6 +1,7 @@
 """Arrays, lists and tables: importances if they are numbers, records if they are not, else one key per row."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 from math import prod
 from typing import Any
@@ -117,7 +118,8 @@ def _matrix(values: Any, wanted: Wanted) -> Importances:
         array = np.asarray(values)
         classes, rest = divmod(array.shape[1], len(wanted.features) + 1)
         if not rest and classes > 1 and wanted.class_index is not None:
-            return _of_axes(array.reshape(len(array), classes, -1), wanted)
+            name = f"values.reshape(len(values), {classes}, -1)"
+            return _of_axes(array.reshape(len(array), classes, -1), wanted, name)
         if not rest and classes == 1 and len(array) and (array[:, -1] == array[0, -1]).all():
             values, remarks = array[:, :-1], (_BIAS,)
     read = wanted.of_one(values, None, *remarks)
@@ -136,11 +138,12 @@ def _bias_note(values: Array) -> tuple[str, ...]:
     return (f"{told}: if it is one, fs.read(values, features=[...]), with class_index=1 of several classes",)
 
 
-def _of_axes(given: Any, wanted: Wanted) -> Importances:
+def _of_axes(given: Any, wanted: Wanted, name: str = "values") -> Importances:
     """Numbers with more than two axes: maps and series, unless a class is asked for.
 
     Known are shap's (n, features, classes), its older list of one (n, features) per class, and CatBoost's and XGBoost's
     (n, classes, features + 1), whose last column, the bias, does not depend on the row, if features are named.
+    `name` is what the caller writes for an array with these axes.
     """
     if wanted.class_index is None:
         return wanted.importances(given)
@@ -154,7 +157,9 @@ def _of_axes(given: Any, wanted: Wanted) -> Importances:
     if listed and hasattr(given[0], "shape"):
         clear = rows < min(first, last) if features is None else last == features
         values = values.transpose(1, 2, 0)
+        wanted = replace(wanted, own="np.stack(values)[predicted, np.arange(len(predicted))]")
     elif features is not None and constant and last == features + 1 and (rows > 1 or first != features):
+        wanted = replace(wanted, own=f"{name}[np.arange(len(values)), predicted, :-1]")
         return wanted.of_classes(values[:, :, :-1].transpose(0, 2, 1), None, None, None, _BIAS)
     else:
         clear = (first > last and rows > last and not constant) if features is None else first == features

@@ -28,7 +28,8 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     if isinstance(first.feature_names, str) and len(rows) == 1:  # one feature of all rows
         values = values[:, None]
     elif len(rows) > 1 or np.ndim(first.data) == 1 or values.ndim == 1:
-        parts = [_of_one_row(row) for row in rows]
+        arrays = [(np.asarray(row.values), len(np.shape(row.data))) for row in rows]  # without the axis of rows
+        parts = [part[0] if part.ndim > 1 and len(part) == 1 and axes != 1 else part for part, axes in arrays]
         if len({part.shape for part in parts}) > 1:
             raise BadInput("Explanations of shap have different shapes: explain every row with the same features.")
         values, bases = np.stack(parts), [row.base_values for row in rows]
@@ -47,12 +48,6 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     return wanted.of_maps(values)
 
 
-def _of_one_row(row: Any) -> Array:
-    """The numbers of an object of one row, without the axis of rows."""
-    values = np.asarray(row.values)
-    return values[0] if values.ndim > 1 and len(values) == 1 and len(np.shape(row.data)) != 1 else values
-
-
 def _outputs(values: Array, bases: Any) -> Floats | None:
     """The model's output for each class, to which values and base values add up; None if there are no base values."""
     try:
@@ -64,9 +59,7 @@ def _outputs(values: Array, bases: Any) -> Floats | None:
 
 def _are_texts(data: Any) -> bool:
     """Whether rows are lists of tokens, which are never one array of two axes, as a table's categories are."""
-    listed = isinstance(data, list | tuple) or (
-        isinstance(data, np.ndarray) and data.dtype == object and data.ndim == 1
-    )
+    listed = isinstance(data, list | tuple) or (isinstance(data, np.ndarray) and data.shape == (data.size,))
     return listed and len(data) > 0 and all(map(_holds_texts, data))
 
 

@@ -31,11 +31,14 @@ class Wanted:
         How many tokens of a text are highlighted.
     features : tuple of str, optional
         The features, in the order that the importances are to have.
+    own : str
+        How the caller takes the rows' own class out of values of several.
     """
 
     class_index: ClassIndex = None
     top: int | None = None
     features: Names | None = None
+    own: str = "values[np.arange(len(values)), :, predicted]"
 
     @classmethod
     def of(cls, class_index: Any, top: Any, features: Any) -> "Wanted":
@@ -123,7 +126,8 @@ class Wanted:
     def of_maps(self, values: Array) -> Importances:
         """The importances of maps with two axes and channels, (n, ...), or of the class wanted of several, last."""
         if values.ndim > 4:
-            return self.importances(values[..., self.position(values.shape[-1])])
+            maps = replace(self, own="values[np.arange(len(values)), ..., predicted]")
+            return self.importances(values[..., maps.position(values.shape[-1])])
         self.refuse("these are maps of one class", "class_index")
         return self.importances(values)
 
@@ -133,7 +137,7 @@ class Wanted:
         if index == "predicted":
             raise BadInput(
                 "class_index='predicted' needs the predictions, which are not part of these explanations: take the "
-                "rows' own, values[np.arange(len(values)), :, predicted], as an array."
+                f"rows' own, {self.own}, as an array."
             )
         if index is None and classes <= 2:
             return classes - 1

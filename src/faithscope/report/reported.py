@@ -1,6 +1,7 @@
 """What evaluations, comparisons and audits share: one summary, from which page, Markdown and MLflow are written."""
 
 import os
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +28,9 @@ class Reported(Listed):
     rows_to_choose: int = 0  # rows on which discretizations were chosen, none of them reported on
     explainer_agreement: Any = None
 
+    @abstractmethod
     def _explainers(self) -> "Mapping[str, OfOneExplainer]":
         """What is measured of each explainer, by name."""
-        raise NotImplementedError
 
     def _by_name(self) -> Sequence[tuple[str, Estimate]]:
         return [(name, estimate) for name, each in self._explainers().items() for estimate in each._estimates()]
@@ -83,9 +84,9 @@ class OfOneExplainer(Reported):
     necessity: Estimate | None
 
     @property
+    @abstractmethod
     def X(self) -> Any:  # noqa: N802
         """The rows."""
-        raise NotImplementedError
 
     @property
     def _wanted(self) -> float:
@@ -105,22 +106,22 @@ class OfOneExplainer(Reported):
     def _explainers(self) -> "Mapping[str, OfOneExplainer]":
         return {self.name: self}
 
+    @abstractmethod
     def encoding(self) -> "Encoding":
         """Whether the choice of an explanation says more than the explanation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _leakage(self) -> "Leakage | None":
         """How many reasons in words name a label; None for other explanations, and if no word names a label."""
-        raise NotImplementedError
 
     @property
     def _remarks(self) -> tuple[str, ...]:
         """What could not be measured, and why, and what else is said of all measures."""
         return ()
 
+    @abstractmethod
     def _row_pairs(self, measure: str, k: int) -> Sequence[Mapping[str, Any]]:
         """Up to k pairs of rows that lower the measure: ``row_a`` and ``row_b`` are positions in `X`."""
-        raise NotImplementedError
 
     def _plan(self, measure: str) -> "Plan":
         """How many rows the measure needs."""

@@ -34,11 +34,8 @@ def whole_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterat
     target = to_file(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.is_file() and not target.is_dir():  # a device or a pipe
-            with target.open("wb") as file:
-                yield file
-            return
-        with _beside(target, _PRIVATE if private else _USUAL) as file:
+        stream = target.exists() and not target.is_file() and not target.is_dir()  # a device or a pipe
+        with target.open("wb") if stream else _beside(target, _PRIVATE if private else _USUAL) as file:
             yield file
     except OSError as error:
         why = error.strerror or str(error)
@@ -52,9 +49,9 @@ def _beside(target: Path, new: int) -> Iterator[BinaryIO]:
     try:
         temporary.touch(new if old is None else _PRIVATE, exist_ok=False)
         with temporary.open("wb") as file:
-            if old is not None:
-                with suppress(OSError):  # a file system without modes
-                    os.chmod(temporary, old)
+            with suppress(OSError):  # a file system without modes
+                if old is not None:
+                    temporary.chmod(old)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -87,7 +84,7 @@ def to_file(path: str | os.PathLike[str]) -> Path:
     target = to_path(path)
     with suppress(ValueError):  # a NUL, or a lone surrogate
         if target.name:
-            return Path(os.path.realpath(target))
+            return target.resolve()
     raise BadInput(f"{os.fspath(path)!r} is not the path of a file: pass one, such as 'report.html'.")
 
 
@@ -95,9 +92,8 @@ def to_folder(path: str | os.PathLike[str]) -> Path:
     """The folder that a caller means, whether it exists or not; raises if it can never exist."""
     folder = to_path(path)
     try:
-        folder.stat()
-    except FileNotFoundError:
-        pass
+        with suppress(FileNotFoundError):
+            folder.stat()
     except (OSError, ValueError) as error:  # too long, below a file, or with a NUL in it
         why = getattr(error, "strerror", None) or str(error)
         raise BadInput(f"{str(folder)!r} cannot be a folder ({why}): choose another.") from None

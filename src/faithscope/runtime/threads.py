@@ -7,7 +7,7 @@ from BLAS's threads.
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, cached_property
 from importlib.util import find_spec
 from threading import Lock, RLock
@@ -22,9 +22,9 @@ def anew_in_children(renew: Callable[[], object]) -> None:
 
 def _free_properties() -> None:
     """Give every cached property of ours a lock of its own: before Python 3.12 all instances of a class share one."""
-    for name, module in list(sys.modules.items()):
-        kinds = vars(module).values() if name.partition(".")[0] == "faithscope" else ()
-        for held in [held for kind in kinds if isinstance(kind, type) for held in vars(kind).values()]:
+    ours = [module for name, module in sys.modules.items() if name.partition(".")[0] == "faithscope"]
+    for kind in [kind for module in ours for kind in vars(module).values() if isinstance(kind, type)]:
+        for held in vars(kind).values():
             if isinstance(held, cached_property):
                 held.lock = RLock()  # type: ignore[attr-defined]
 
@@ -37,12 +37,7 @@ class _Limit:
     """The limit that all threads share: the first to ask sets it, the last to leave lifts it."""
 
     def __init__(self) -> None:
-        self.lock, self.users = Lock(), 0
-        self.limiter: Any = None
-
-    def lift(self) -> None:
-        if self.limiter is not None:
-            self.limiter.restore_original_limits()
+        self.lock, self.users, self.set = Lock(), 0, ExitStack()
 
 
 _LIMIT = _Limit()
@@ -60,7 +55,7 @@ def one_blas_thread() -> Iterator[None]:
     limit = _LIMIT
     with limit.lock:
         if limit.users == 0 and find_spec("threadpoolctl") is not None:
-            limit.limiter = _libraries().limit(limits=1, user_api="blas")
+            limit.set.enter_context(_libraries().limit(limits=1, user_api="blas"))
         limit.users += 1
     try:
         yield
@@ -68,7 +63,7 @@ def one_blas_thread() -> Iterator[None]:
         with limit.lock:
             limit.users -= 1
             if limit.users == 0:
-                limit.lift()
+                limit.set.close()
 
 
 @cache
@@ -82,8 +77,7 @@ def _libraries() -> Any:
 def _forget() -> None:
     """In a child process nobody is multiplying, and the lock of another thread will never be released."""
     global _LIMIT
-    if _LIMIT.users:
-        _LIMIT.lift()
+    _LIMIT.set.close()
     _LIMIT = _Limit()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra
 from faithscope.explanations.distances.tiles import Near
-from faithscope.runtime.warning import warn
+from faithscope.runtime.messages import warn
 
 if TYPE_CHECKING:
     from faithscope.counting.gpu.pairs import DevicePairs

@@ -35,11 +35,6 @@ def condition_keys(feature: Any, code: Any) -> Keys:
     return np.where(np.asarray(code) == 0, np.uint64(0), mix((np.asarray(feature) + 1) * 2**32 + code))
 
 
-def anchor_keys(anchors: Codes) -> Keys:
-    """The key of each anchor; equal anchors have equal keys: (…, width) -> (…)."""
-    return np.asarray(condition_keys(np.arange(anchors.shape[-1]), anchors).sum(axis=-1, dtype=np.uint64))
-
-
 class Answers:
     """The model's answers to perturbed rows by key. No key is 0.
 
@@ -129,7 +124,8 @@ class Candidates:
         """All anchors that extend an anchor of the row's beam by a condition and may be worth more than `least`."""
         features, codes = space.extend(rows, beams)
         keys = condition_keys(features, codes) - condition_keys(features, beams[:, :, features])
-        keys = (keys + anchor_keys(beams)[:, :, None]).reshape(len(rows), -1)
+        own = condition_keys(np.arange(beams.shape[2]), beams).sum(axis=2, dtype=np.uint64)  # of each anchor
+        keys = (keys + own[:, :, None]).reshape(len(rows), -1)
         coverage = space.coverage(beams, features, codes).reshape(keys.shape)
         wanted = ((codes != 0) & alive[:, :, None]).reshape(keys.shape) & (1.0 + coverage > least[:, None])
         # Of candidates with the same key the first is kept.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.arrow import METADATA, distinct_columns, read_settings, to_arrow, write_column
+from faithscope.explanations.arrow import METADATA, read_settings, to_arrow, write_column
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.highlights import Highlights
 from faithscope.explanations.rules import Rules
@@ -19,6 +19,7 @@ from faithscope.inputs.columns import Rows, hold_dates
 from faithscope.inputs.labels import to_labels, to_number_predictions
 from faithscope.inputs.missing import is_missing
 from faithscope.runtime.files import whole_file
+from faithscope.words import numbered
 
 DOCUMENT = "document"  # the column of documents
 
@@ -66,7 +67,7 @@ def _to_log(explanations: Explanations, predictions: Any, X: Any) -> Any:
     names, columns = _rows(explanations, X)
     index_names, index = _row_labels(X)
     outputs = ["prediction"] if len(labels) == 1 else [f"prediction_{j}" for j in range(len(labels))]
-    written = distinct_columns([*table.column_names, *outputs, *names, *index_names])[table.num_columns :]
+    written = numbered([*table.column_names, *outputs, *names, *index_names], "_")[table.num_columns :]
     for name, values in zip(written, (*labels, *columns, *index), strict=True):
         table = table.append_column(name, write_column(values)[0])
     inputs = dict(zip(names, written[len(labels) : len(labels) + len(names)], strict=True))
