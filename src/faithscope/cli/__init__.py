@@ -12,7 +12,7 @@ from faithscope.cli import demo, evaluate, logs, monitor, reproduce
 from faithscope.errors import FaithscopeError
 from faithscope.runtime.memory import ran_out
 from faithscope.runtime.printing import json_alone, plain_letters
-from faithscope.tables.engine.engines import is_interruption
+from faithscope.tables.engines import is_interruption
 
 # Other words for options, so that each has one name in all commands and whatever a reader remembers works.
 _OTHER_WORDS = {

@@ -65,7 +65,7 @@ class DeclaredLog:
         `further` is said of the log too, by names of `faithscope.Log`.
         """
         from faithscope.tables.logs import Log
-        from faithscope.tables.sources.source import open_source
+        from faithscope.tables.source import open_source
 
         typed = {**vars(self), **further}
         files, file = typed.pop("log"), typed.pop("log_options")

@@ -15,13 +15,13 @@ from faithscope.inputs.checks import check_word
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
 from faithscope.sample import Sample
-from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_nested, scan
-from faithscope.tables.log.conditions import only_rows, to_moment
-from faithscope.tables.log.layout import countable, known_to_engines, open_log
-from faithscope.tables.log.rows import KINDS, AuditOptions
-from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.audited import AuditOptions
+from faithscope.tables.columns import KINDS
+from faithscope.tables.conditions import only_rows, to_moment
+from faithscope.tables.engines import NULLS, Nulls, dropped_note, refuse_nested, scan
+from faithscope.tables.layout import countable, known_to_engines, open_log
 from faithscope.tables.scopes import LogRows, in_groups, read_rows
-from faithscope.tables.sources.source import LogSource, Names, open_source
+from faithscope.tables.source import LogSource, Names, open_source
 from faithscope.words import hint
 
 _SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}
@@ -240,8 +240,8 @@ class Log:
         source, by = self._source(), asked.get("by")
         columns = () if by is None else source.named(by, "by")
         with self._opened(source, settings, columns) as rows:
-            measured = MeasuredLog.of(rows, settings)
-            notes = (*measured.log.source.notes, *measured.log.notes)
+            measured = open_log(rows, settings)
+            notes = (*measured.source.notes, *measured.notes)
             return noted(measured.consistency, notes) if by is None else measured.by(columns)
 
     def _in_memory(self, verb: Callable[..., Any], rows: LogSource, options: dict[str, Any]) -> Any:

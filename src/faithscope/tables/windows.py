@@ -26,10 +26,19 @@ from faithscope.measures.comparing.populations import (
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
-from faithscope.tables.engine.answers import is_missing, refuse_nested, refuse_no_moments, scan
-from faithscope.tables.engine.engines import DAY, Expression, floor_to, seconds
-from faithscope.tables.log.rows import KeyedRows
-from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.audited import AuditedLog
+from faithscope.tables.cells import Cells
+from faithscope.tables.columns import KeyedRows
+from faithscope.tables.engines import (
+    DAY,
+    Expression,
+    floor_to,
+    is_missing,
+    refuse_nested,
+    refuse_no_moments,
+    scan,
+    seconds,
+)
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -222,7 +231,7 @@ class Windows(Listed):
 
 
 def over_time(
-    measured: MeasuredLog, column: str, every: str, reference: MeasuredLog | int = 1, by: Sequence[str] = ()
+    measured: AuditedLog, column: str, every: str, reference: AuditedLog | int = 1, by: Sequence[str] = ()
 ) -> Windows:
     """Consistency in each window of time.
 
@@ -232,30 +241,30 @@ def over_time(
         A column of dates or moments; without a time zone they are taken as they stand, with one as UTC.
     every : str
         The length of a window: 1d, 6h, 30min, 1w (from Monday), 1mo.
-    reference : MeasuredLog or int
+    reference : AuditedLog or int
         Another log to compare with, or the number of windows at the beginning that are the reference.
     by : sequence of str
         Columns of populations, which are measured in each window too.
     """
-    width, source = Every.of(every), measured.log.source
+    width, source = Every.of(every), measured.source
     refuse_nested(source.table.schema(), [column], "a moment is one value")
     refuse_no_moments(source.table, column)
-    scan(source.table, [column], "error" if measured.log.options.nulls == "error" else "drop")
+    scan(source.table, [column], "error" if measured.options.nulls == "error" else "drop")
 
     def windowed(further: Mapping[str, str] = MappingProxyType({})) -> KeyedRows:
-        rows = measured.log.rows({"moment": column, **further})
+        rows = measured.rows({"moment": column, **further})
         table = rows.table.filter(~is_missing(rows.table["moment"]))
         return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
 
-    cells = measured.fetched(windowed(), ("window",))
+    cells = Cells.of(windowed(), measured.agreement, ("window",))
     numbers = cells.populations
     if len(numbers) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(numbers):,} windows: choose a longer one.")
     among = measured.among(cells)
     estimates = dict(zip(map(width.start, numbers), among, strict=True))
     starts, first, other = list(estimates), 1, None
-    if isinstance(reference, MeasuredLog):
-        other, first, base, against = reference, 0, reference.consistency, reference.log.source.name
+    if isinstance(reference, AuditedLog):
+        other, first, base, against = reference, 0, reference.consistency, reference.source.name
     elif reference == 1 or len(starts) == 1:
         base, against = among[0], f"the window of {starts[0]:{_MINUTE}}"
     elif reference >= len(starts):

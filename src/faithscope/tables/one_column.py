@@ -18,10 +18,10 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput
 from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.runtime.memory import need
-from faithscope.tables.engine.answers import fetch, fetch_line, nan_as_null, numbers_of
-from faithscope.tables.engine.engines import Expression, call, clear_errors
-from faithscope.tables.log.rows import AuditOptions, CodeColumns
-from faithscope.tables.sources.source import LogSource
+from faithscope.tables.audited import AuditOptions
+from faithscope.tables.columns import CodeColumns
+from faithscope.tables.engines import Expression, call, clear_errors, fetch, fetch_line, nan_as_null, numbers_of
+from faithscope.tables.source import LogSource
 from faithscope.words import several
 
 _AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")

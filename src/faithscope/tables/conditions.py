@@ -13,9 +13,8 @@ from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
-from faithscope.tables.engine.answers import fetch_line, nan_as_null, row_count
-from faithscope.tables.engine.engines import Expression, has_zone, literal
-from faithscope.tables.sources.source import LogSource
+from faithscope.tables.engines import Expression, fetch_line, has_zone, literal, nan_as_null, row_count
+from faithscope.tables.source import LogSource
 from faithscope.words import hint, several
 
 _PAIRS: dict[str, Callable[[Any, Any], Any]] = {

@@ -8,23 +8,27 @@ from typing import Any
 import numpy as np
 
 from faithscope.agreements import Agreement
-from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.kept import sizes_matter
 from faithscope.counting.profile import Profile
 from faithscope.errors import BadInput, Incompatible, TooLarge
 from faithscope.explanations.base import Explanations, join_all
 from faithscope.explanations.keys import Plain
-from faithscope.inputs.array_types import Array, Ints
-from faithscope.inputs.labels import refuse_numbers, to_weights
-from faithscope.measures.comparing.beside import BY_PREDICTION, Beside
-from faithscope.runtime.memory import available
+from faithscope.inputs.array_types import Ints
+from faithscope.inputs.labels import refuse_numbers
+from faithscope.runtime.memory import available, need
 from faithscope.sample import Sample, in_order
-from faithscope.tables.engine.answers import coded, fetch, in_fixed_order, numbers_of, predictions_of, row_count
-from faithscope.tables.engine.engines import Table, literal
-from faithscope.tables.log.rows import CLUSTER, WEIGHT, KeyedRows
+from faithscope.tables.columns import CLUSTER, WEIGHT, KeyedRows, predicted, sample_of
+from faithscope.tables.engines import (
+    coded,
+    fetch,
+    in_fixed_order,
+    literal,
+    numbers_of,
+    row_count,
+)
 
 _PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
+_PER_ROW = 200  # bytes of a row, with what is computed of it
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
 _INSTEAD = (
@@ -64,11 +68,6 @@ def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
         ) from None
 
 
-def cells(rows: KeyedRows) -> Table:
-    """The (explanation, label) cells as an expression: key columns, `label` and `given`."""
-    return rows.table.group_by([*rows.keys, "label"]).aggregate(given=rows.table.count())
-
-
 def counted(rows: KeyedRows, labels: Mapping[Any, int]) -> Profile:
     """The rows counted where they are.
 
@@ -88,7 +87,7 @@ def counted(rows: KeyedRows, labels: Mapping[Any, int]) -> Profile:
         which, place = np.nonzero(cell)
         given, times = cell[which, place], numbers_of(answer, "times")
     else:
-        groups = cells(rows)
+        groups = table.group_by([*rows.keys, "label"]).aggregate(given=table.count())
         groups = groups.group_by(rows.keys).aggregate(given=groups["given"].collect())
         groups = groups.mutate(given=groups["given"].sort())
         answer = fetch(groups.group_by("given").aggregate(times=groups.count()))
@@ -107,34 +106,29 @@ class Cells:
     ----------
     lines : pyarrow.Table
         The columns of the log that tell them apart.
-    measured : list of str
-        Those of predictions, clusters and weights.
-    codes : (k,) array
-        The explanation of each, by number.
+    kinds : Sample
+        A row of each, with its explanation by number.
     distinct : Explanations
         The different explanations.
     populations : list
         Their names, in order; None alone if no columns name any.
     group : (k,) array
         The population of each, by number.
-    rows : (k,) array
+    given : (k,) array
         How many rows each stands for.
     """
 
     lines: Any
-    measured: list[str]
-    codes: Ints
+    kinds: Sample
     distinct: Explanations
     populations: list[Any]
     group: Ints
-    rows: Ints
-    agreement: Agreement
+    given: Ints
 
     @classmethod
     def of(cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = ()) -> "Cells":
         """The cells of rows, with populations by these columns; raises if they do not fit in memory."""
-        measured = [*rows.predicted, *(name for name in (CLUSTER, WEIGHT) if name in rows.table.columns)]
-        names = [*by, *rows.keys, *measured]
+        names = [name for name in rows.table.columns if name in (*by, *rows.keys, *rows.predicted, CLUSTER, WEIGHT)]
         most = int(min(2**62, available() / (_PER_VALUE * len(names))))
         lines = fetch(rows.table.group_by(names).aggregate(given=rows.table.count()).limit(most + 1))
         if lines.num_rows > most:
@@ -145,49 +139,47 @@ class Cells:
         lines = in_fixed_order(lines)
         explanations, (members, place) = rows.read(lines), coded(lines, by)
         codes, first = explanations.group()
-        known = [name for name in members if name is not None]
-        populations: list[Any] = [known[j] for j in in_order(known)]
-        populations += [None] if None in members else []
-        order = {name: number for number, name in enumerate(populations)}
-        group = np.array([order[name] for name in members], np.int64)[place]
+        known = [j for j, name in enumerate(members) if name is not None]
+        order = [known[j] for j in in_order([members[j] for j in known])]
+        order += [j for j, name in enumerate(members) if name is None]
         return cls(
-            lines, measured, codes, explanations.take(first), populations, group, numbers_of(lines, "given"), agreement
+            lines,
+            sample_of(lines, Plain(codes), agreement),
+            explanations.take(first),
+            [members[j] for j in order],
+            np.argsort(order)[place],
+            numbers_of(lines, "given"),
         )
 
-    @cached_property
-    def labels(self) -> Array:
-        """The prediction of each; missing is one of them."""
-        return predictions_of(self.lines, [name for name in self.measured if name not in (CLUSTER, WEIGHT)])
-
-    @cached_property
-    def clusters(self) -> Ints | None:
-        """The cluster of each, by number; None if rows are independent."""
-        return coded(self.lines, [CLUSTER])[1] if CLUSTER in self.measured else None
+    @property
+    def codes(self) -> Ints:
+        """The explanation of each, by number."""
+        return self.kinds.explanations.key[0][:, 0]
 
     @cached_property
     def sample(self) -> Sample:
-        """Every row, with its explanation by number."""
-        row = np.repeat(np.arange(len(self.rows)), self.rows)
-        clusters = None if self.clusters is None else self.clusters[row]
-        weights = None
-        if WEIGHT in self.measured:
-            weights = to_weights(self.lines.column(WEIGHT).to_pylist(), len(self.rows))[row]
-        labels = self.labels[row]
-        return Sample(Plain(self.codes[row]), labels, clusters=clusters, weights=weights, agreement=self.agreement)
+        """Every row, with its explanation by number; raises if they do not fit in memory."""
+        n, kinds = int(self.given.sum()), self.kinds
+        what = "predicted numbers" if kinds.agreement.of_numbers else "weights" if kinds.weights is not None else ""
+        need(_PER_ROW * n, f"{n:,} rows with {what or 'clusters'}", "audit a part of the log")
+        return kinds.take(np.repeat(np.arange(len(self.given)), self.given))
+
+    @property
+    def by_row(self) -> bool:
+        """Whether each row counts by itself: numbers, and rows with clusters or weights."""
+        return self.kinds.agreement.of_numbers or not self.kinds.plain
 
     @property
     def parts(self) -> dict[Any, Counts | Sample]:
         """The rows of each population: counts of labels, all that is known of numbers, clusters and weights."""
-        if self.measured == ["label"]:
-            parts: Any = (self.named(self._numbered(cells)) for cells in self._members(self.group))
-        else:
-            parts = (self.sample.take(rows) for rows in self._members(np.repeat(self.group, self.rows)))
-        return dict(zip(self.populations, parts, strict=True))
-
-    def _members(self, group: Ints) -> list[Ints]:
-        """The places of each population, in order."""
+        by_row = self.by_row
+        group = np.repeat(self.group, self.given) if by_row else self.group
         times = np.bincount(group, minlength=len(self.populations))
-        return np.split(np.argsort(group, kind="stable"), np.cumsum(times)[:-1])
+        members = np.split(np.argsort(group, kind="stable"), np.cumsum(times)[:-1])
+        return {
+            name: self.sample.take(each) if by_row else self.named(self._numbered(each))
+            for name, each in zip(self.populations, members, strict=True)
+        }
 
     @cached_property
     def counts(self) -> Counts:
@@ -197,20 +189,17 @@ class Cells:
     @cached_property
     def numbered(self) -> Counts:
         """The same with explanations by number."""
-        return self._numbered(np.arange(len(self.rows)))
+        return self._numbered(np.arange(len(self.given)))
 
     def _numbered(self, cells: Ints) -> Counts:
-        rows = self.rows[cells].astype(np.float64)
-        sample = Sample(Plain(self.codes[cells]), self.labels[cells], weights=rows, agreement=self.agreement)
-        counts = count_rows(sample)
+        counts = count_rows(replace(self.kinds.take(cells), weights=self.given[cells].astype(np.float64)))
         assert counts.weight is not None
         given = counts.weight.astype(np.int64)
         return replace(counts, given=given, covered=given, weight=None, square=None)
 
     def named(self, counts: Counts) -> Counts:
         """Counts of rows whose explanations are numbered, with the explanations themselves."""
-        numbers = counts.explanations.key[0][:, 0]
-        return replace(counts, source=self.distinct.take(numbers), chosen=None)
+        return replace(counts, source=self.distinct.take(counts.explanations.key[0][:, 0]), chosen=None)
 
     def and_then(self, other: "Cells") -> "Cells | None":
         """These cells and those of another log, whose rows are a population more.
@@ -219,28 +208,22 @@ class Cells:
         """
         import pyarrow as pa
 
+        known = self.lines.column_names
+        told = [*predicted(known), *(name for name in (CLUSTER, WEIGHT) if name in known)]
         try:
             explanations = join_all([self.distinct, other.distinct])
-            tables = [cells.lines.select(self.measured) for cells in (self, other)]
+            tables = [cells.lines.select(told) for cells in (self, other)]
             lines = pa.concat_tables(tables, promote_options="permissive")
         except (Incompatible, pa.ArrowInvalid, pa.ArrowTypeError):  # such as a feature that one of them never names
             return None
         codes, first = explanations.group()
+        codes = codes[np.concatenate([self.codes, other.codes + len(self.distinct)])]
         return replace(
             self,
             lines=lines,
-            codes=codes[np.concatenate([self.codes, other.codes + len(self.distinct)])],
+            kinds=sample_of(lines, Plain(codes), self.kinds.agreement),
             distinct=explanations.take(first),
             populations=[*self.populations, None],
-            group=np.concatenate([self.group, np.full(len(other.rows), len(self.populations))]),
-            rows=np.concatenate([self.rows, other.rows]),
+            group=np.concatenate([self.group, np.full(len(other.given), len(self.populations))]),
+            given=np.concatenate([self.given, other.given]),
         )
-
-
-def beside(cells: Cells, notes: tuple[str, ...], confidence: float) -> Beside:
-    """The populations of a log beside everybody."""
-    explanations, rows = cells.distinct.take(cells.codes), np.repeat(np.arange(len(cells.rows)), cells.rows)
-    sample = Sample(explanations, cells.labels, clusters=cells.clusters, agreement=cells.agreement)
-    if cells.clusters is not None and sizes_matter(replace(sample, explanations=Plain(cells.codes)).take(rows)):
-        notes = (*notes, BY_PREDICTION)
-    return Beside(notes, confidence, kinds=Kinds.of(sample, cells.group, cells.rows))

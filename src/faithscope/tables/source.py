@@ -20,21 +20,24 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import METADATA, Settings, read_settings
 from faithscope.inputs.arrays import Query, is_frame, query_kind, to_items
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.answers import batches, clearly, fetch_line
-from faithscope.tables.engine.engines import (
+from faithscope.tables.connections import connect_to, is_embedded, kept, shared
+from faithscope.tables.engines import (
     Connection,
     Expression,
     Table,
+    batches,
     call,
     clear_errors,
+    clearly,
+    fetch_line,
     has_zone,
     literal,
     readable,
+    relation_batches,
     tables_of,
     without_password,
 )
-from faithscope.tables.sources.connections import beside, connect_to, is_embedded, kept, shared
-from faithscope.tables.sources.files import MOST_DIGITS, read_csv, read_json, widened
+from faithscope.tables.files import MOST_DIGITS, read_csv, read_json, widened
 from faithscope.words import hint
 
 Names = str | Sequence[str]
@@ -95,10 +98,6 @@ class LogSource:
                         f"The log was written to while it was audited ({file!r} is no longer the file that was opened)"
                         ": audit it again, or a copy of it."
                     )
-
-    def scratch(self) -> Connection:
-        """A connection to the DuckDB of the log, to keep temporary tables in."""
-        return beside(self.table.get_backend())
 
     def copied(self, columns: Mapping[str, bool] | None = None) -> "LogSource":
         """The log in a DuckDB of our own, which spills to disk; itself if it is there.
@@ -373,7 +372,7 @@ def _from_table(connection: Connection, name: str) -> LogSource:
 
 def _from_query(query: Any, kind: Query) -> LogSource:
     """The rows of a query, read once, in batches, into a DuckDB of our own that spills to disk."""
-    rows = (batch for batch in clearly(lambda: _batches(query, kind), f"Reading the {kind}") if batch.num_rows)
+    rows = (batch for batch in clearly(_batches(query, kind), f"Reading the {kind}") if batch.num_rows)
     first = next(rows, None)
     if first is None:
         raise BadInput("The log has no rows: nothing can be measured.")
@@ -382,18 +381,18 @@ def _from_query(query: Any, kind: Query) -> LogSource:
     return LogSource(_with_known_types(table), kind, settings, embedded=True)
 
 
-def _batches(query: Any, kind: Query) -> Iterable[Any]:
+def _batches(query: Any, kind: Query) -> Iterator[Any]:
     """The rows of a query, never all at once."""
-    if kind == "lazy frame":
-        return (frame.to_arrow() for frame in query.collect_batches(chunk_size=_ROWS))
-    if kind == "dataset":
-        return query.to_batches(batch_size=_ROWS)  # type: ignore[no-any-return]
-    if kind == "reader":
-        return query  # type: ignore[no-any-return]
     if kind == "cursor":
         raise WrongType("A DuckDB connection or cursor is no log: pass con.table('name') or con.sql('SELECT …').")
-    read = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
-    return read(_ROWS)  # type: ignore[no-any-return]
+    if kind == "lazy frame":
+        yield from (frame.to_arrow() for frame in query.collect_batches(chunk_size=_ROWS))
+    elif kind == "dataset":
+        yield from query.to_batches(batch_size=_ROWS)
+    elif kind == "reader":
+        yield from query
+    else:
+        yield from relation_batches(query, _ROWS)
 
 
 def _travels(kind: Any) -> bool:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
+
+import numpy as np
 
 from faithscope.agreements import Spread
 from faithscope.discretizers import (
@@ -22,12 +24,10 @@ from faithscope.discretizers import (
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import Settings, understood
+from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rule_text import parse_rule
-from faithscope.tables.engine.answers import fetch, fetch_line, refuse_nested, scan, shown
-from faithscope.tables.log.one_column import code_columns, list_width, plain_columns
-from faithscope.tables.log.rows import (
-    AuditedLog,
-    AuditOptions,
+from faithscope.tables.audited import AuditedLog, AuditOptions
+from faithscope.tables.columns import (
     CodeColumns,
     KeyColumns,
     NumberColumns,
@@ -36,8 +36,10 @@ from faithscope.tables.log.rows import (
     RuleColumn,
     SetColumn,
 )
-from faithscope.tables.log.streams import at_once, in_batches
-from faithscope.tables.sources.source import LogSource
+from faithscope.tables.engines import fetch, fetch_line, refuse_nested, scan, shown
+from faithscope.tables.one_column import code_columns, list_width, plain_columns
+from faithscope.tables.source import LogSource
+from faithscope.tables.streams import at_once, in_batches
 
 _CODES = " If these columns hold codes, of which a row may have fewer, pass kind='codes'."
 _WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  # in names of columns of importances
@@ -50,7 +52,7 @@ def open_log(source: LogSource, options: AuditOptions) -> AuditedLog:
         raise WrongType(
             f"discretizer={options.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
         )
-    log = _laid_out(source, options)
+    log = replace(_laid_out(source, options), opened=source)
     source, kind, agreement, chosen = log.source, log.kind, options.agreement, options.discretizer
     schema = source.table.schema()
     predicted = log.predictions if agreement.of_numbers else ()
@@ -168,15 +170,17 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
         log = _with_inputs(log)
     _refuse_marked(marked, "explanation", (*log.columns, *log.originals))
     log = replace(log, ids=tuple(marked), clusters=clusters, weights=weights)
-    kind, features = log.kind, options.features
-    if not isinstance(kind, NumberColumns | PairColumns) or set(kind.names) != set(features):
-        return log
-    if getattr(kind, "order", "") or len(log.columns) != len(features):
+    known, features = log.features, options.features
+    ranked = isinstance(log.kind, NumberColumns) and log.kind.ranked
+    if set(known) != set(features) or ranked or len(log.columns) != len(features):
         return log
     # In the order of another log, which decides between features of equal size.
-    place = [kind.names.index(name) for name in features]
+    place = [known.index(name) for name in features]
     columns, originals = (tuple(held[j] for j in place) if held else () for held in (log.columns, log.originals))
-    return replace(log, columns=columns, originals=originals, kind=replace(kind, names=tuple(features)))
+    kind: Any = log.kind
+    same = {"like": kind.like._with(names=features)} if isinstance(kind, NumberColumns) else {"names": features}
+    kind = replace(kind, **same)
+    return replace(log, columns=columns, originals=originals, kind=kind)
 
 
 def _refuse_marked(marked: Mapping[str, str], role: str, columns: Sequence[Any]) -> None:
@@ -208,9 +212,9 @@ def _own_log(
     if pairs:
         kind = PairColumns(names or tuple(column.removeprefix("cf_") for column in points), bool(names))
     elif what in ("Importances", "Rankings"):
-        order: Literal["", "features"] = "features" if what == "Rankings" else ""
-        chosen = names or tuple(f"x{j}" for j in range(len(held)))
-        kind = NumberColumns(chosen, bool(names), settings["form"], settings["left"], order)
+        made = Rankings if what == "Rankings" else Importances
+        like = made.made(np.empty((0, len(held))), names or None, settings["form"], left=settings["left"])
+        kind = NumberColumns(like)
     elif what == "Rules":
         kind = RuleColumn(tuple(settings["features"]), settings["tree"])
     elif what == "Plain":
@@ -271,8 +275,8 @@ def _foreign_log(
                 )
         log = replace(log, source=numbers)
         if lists:
-            names = features or tuple(f"x{j}" for j in range(list_width(numbers, columns[0])))
-            return replace(log, kind=NumberColumns(names, named=bool(features)))
+            width = len(features) or list_width(numbers, columns[0])
+            return replace(log, kind=NumberColumns.of(width, features or None))
         for word in _WORDS:  # the name of phi_age, or of shap_age or age_shap beside a column age, is age
             for names in (
                 tuple(name.removeprefix(f"{word}_") for name in columns),
@@ -280,8 +284,8 @@ def _foreign_log(
             ):
                 changed = all(len(name) < len(column) for name, column in zip(names, columns, strict=True))
                 if changed and (columns[0].startswith("phi_") or all(name in schema for name in names)):
-                    return replace(log, kind=NumberColumns(names))
-        return replace(log, kind=NumberColumns(columns))
+                    return replace(log, kind=NumberColumns.of(len(names), names))
+        return replace(log, kind=NumberColumns.of(len(columns), columns))
     if wanted == "keys":
         for name in (name for name in columns if schema[name].is_nested()):
             raise WrongType(f"Column {name!r} holds {schema[name]}: a key is one value; name its parts as columns.")
@@ -366,7 +370,7 @@ def _refuse_unlike(discretizer: Any, log: AuditedLog) -> None:
     if isinstance(first, Delta | DeltaSign | Modified):
         if not isinstance(kind, PairColumns):
             raise WrongType(f"{first!r} discretizes counterfactuals (columns cf_*); the log holds {kind.what}.")
-    elif not isinstance(kind, NumberColumns) or kind.order:
+    elif not isinstance(kind, NumberColumns) or kind.ranked:
         hint = " Take the change first: Delta() | ..." if isinstance(kind, PairColumns) else ""
         if kind.what == "keys":
             hint = (

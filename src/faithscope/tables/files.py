@@ -8,9 +8,8 @@ from itertools import chain
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.engines import Connection, Table, without_password
-from faithscope.tables.sources.connections import kept
+from faithscope.tables.connections import kept
+from faithscope.tables.engines import Connection, Table, fetch, fetch_line, without_password
 
 _EXACT = 2**53  # beyond it two integers may share one float64
 _BLOCK = 2**24  # bytes of CSV that are parsed at once; no record is longer

@@ -18,7 +18,7 @@ from faithscope.errors import BadInput
 from faithscope.runtime.files import expanded
 from faithscope.runtime.memory import available
 from faithscope.runtime.threads import anew_in_children
-from faithscope.tables.engine.engines import Connection, Table, clear_errors
+from faithscope.tables.engines import Connection, Table, clear_errors
 
 _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
 _PATIENCE = 10  # seconds to wait for a database
