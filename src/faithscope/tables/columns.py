@@ -54,9 +54,9 @@ class NumberColumns:
     what: ClassVar[str] = "importances"
 
     @classmethod
-    def of(cls, width: int, names: tuple[str, ...] | None) -> "NumberColumns":
-        """So many features, which may have names."""
-        return cls(Importances.made(np.empty((0, width)), names, ""))
+    def of(cls, names: tuple[str, ...], width: int | None = None) -> "NumberColumns":
+        """Features of these names, or so many without names."""
+        return cls(Importances.made(np.empty((0, width or len(names))), None if width else names, ""))
 
     @property
     def width(self) -> int:

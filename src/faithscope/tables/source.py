@@ -158,7 +158,7 @@ class LogSource:
         return replace(self, table=self.table.mutate(**cast), numbers=others) if cast else self
 
     def named(self, names: Names, role: str, *, hidden: Iterable[str] | None = None) -> tuple[str, ...]:
-        """The columns that one name or several mean; with `hidden`, a glob means all columns but these.
+        """The columns that one name or several mean; with `hidden`, globs mean all columns but these.
 
         Columns that a glob means are in the order of the log; a column's own name is no glob.
         """
@@ -169,8 +169,9 @@ class LogSource:
                 takes = "is the name of a column" if hidden is None else "takes names of columns or globs"
                 raise WrongType(f"{role} {takes}; got {name!r}.")
             known = [each for each in self.columns if hidden is None or each not in hidden]
-            like = [] if hidden is None or name in known else [each for each in known if fnmatchcase(each, name)]
-            if name not in known and not like:
+            exact = name in self.columns
+            like = [] if exact or hidden is None else [each for each in known if fnmatchcase(each, name)]
+            if not exact and not like:
                 close = hint(name if hidden is None else name.strip("*"), known)
                 raise BadInput(f"The log has no column {name!r} for {role}. {close}")
             chosen.update(dict.fromkeys(like or [name]))
