@@ -201,7 +201,7 @@ def test_groups_of_a_log_that_do_not_fit_are_refused_in_a_sentence(monkeypatch):
     log = pd.DataFrame({"leaf": range(40), "yhat": ["a", "b"] * 20, "region": ["n", "s"] * 20})
     how = {"prediction": "yhat", "explanation": "leaf", "kind": "keys"}
     audited = fs.audit(log, **how)
-    monkeypatch.setattr("faithscope.tables.cells.available", lambda: 30 * 300)
+    monkeypatch.setattr("faithscope.tables.audited.available", lambda: 30 * 300)
     with pytest.raises(TooLarge, match=r"More than 30 different keys, .* do not fit in memory: audit a part"):
         audited.by("region")
 

@@ -3,13 +3,15 @@
 import os
 import sys
 import traceback
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from faithscope.cli import demo, evaluate, logs, monitor, reproduce
-from faithscope.errors import FaithscopeError
+from faithscope.cli import demo, evaluate, logs, monitor
+from faithscope.errors import FaithscopeError, MissingExtra
 from faithscope.runtime.memory import ran_out
 from faithscope.runtime.printing import json_alone, plain_letters
 from faithscope.tables.engines import is_interruption
@@ -36,7 +38,24 @@ app = typer.Typer(
 )
 for command in (demo.demo, evaluate.evaluate, logs.audit, logs.plan):
     app.command()(json_alone(command))
-reproduce.add_to(app)
+
+
+def add_reproduce(app: typer.Typer) -> None:
+    """Add the command of the package that reproduces the paper, if it is installed, and else one that says how to."""
+    if find_spec("faithscope_reproduction"):
+        app.command()(json_alone(import_module("faithscope_reproduction.command").reproduce))
+        return
+
+    @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+    def reproduce() -> None:
+        """Reproduce the paper's tables and figures; needs the package faithscope-reproduction."""
+        raise MissingExtra(
+            "What reproduces the paper is a package of its own, which is not installed: in a checkout of faithscope, "
+            "type pip install ./reproduction, or make reproduce, which installs and runs it."
+        )
+
+
+add_reproduce(app)
 app.add_typer(monitor.app)
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"
@@ -61,7 +80,7 @@ def main() -> None:
     try:
         status = app(standalone_mode=False)  # wrong usage is raised, and reported here
     except FaithscopeError as error:
-        sys.exit(_mistake(" ".join([str(error), *_notes(error)])))
+        sys.exit(_mistake(str(error), error))
     except MemoryError as error:
         sys.exit(_mistake(ran_out(error, "use fewer rows")))
     except KeyboardInterrupt:
@@ -82,8 +101,8 @@ def _failed(error: Exception) -> int:
         traceback.print_exc()
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
-    failed = f"{place}: {' '.join(str(error).split())}".rstrip(".")
-    return _mistake(" ".join([f"{failed}.", *_notes(error), f"Set {_WHOLE}=1 to see the whole traceback."]))
+    words = " ".join(str(error).split()).rstrip(".")
+    return _mistake(f"{place}: {words}.", error, f"Set {_WHOLE}=1 to see the whole traceback.")
 
 
 def _usage(error: Any) -> int:
@@ -96,11 +115,8 @@ def _usage(error: Any) -> int:
     return _mistake(f"{words.rstrip('.')}. See {command} --help.")
 
 
-def _mistake(message: str) -> int:
-    typer.echo(f"faithscope: {FaithscopeError(message)}", err=True)  # one line, whatever it quotes
+def _mistake(message: str, error: Exception | None = None, *more: str) -> int:
+    """Say what went wrong, and the notes on an error, which say what was going on when it came up."""
+    told = " ".join([message, *getattr(error, "__notes__", ()), *more])
+    typer.echo(f"faithscope: {FaithscopeError(told)}", err=True)  # one line, whatever it quotes
     return 2
-
-
-def _notes(error: Exception) -> list[str]:
-    """Notes on the error, which say what was going on when it came up."""
-    return list(getattr(error, "__notes__", ()))

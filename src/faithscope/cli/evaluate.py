@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from faithscope.agreements import from_word
 from faithscope.cli.options import CacheFolder, grouped
 from faithscope.cli.outcome import Measured, Outcome, tell
 from faithscope.errors import BadInput, MissingExtra, UnknownName
@@ -57,7 +56,6 @@ def evaluate(
         if name not in explainers:
             raise UnknownName(f"--gate names {name!r}, no explainer of {system}. {hint(name, explainers)}")
     rows, asked = read_rows(data), {**vars(how), "by": by}
-    agreement = asked.pop("agreement")
     for option in ("clusters", "weights", "by"):
         asked[option] = None if asked[option] is None else column(rows, asked[option])
     comparison = compare(
@@ -67,7 +65,6 @@ def evaluate(
         discretizer=to_choice(discretize),
         seed=seed,
         cache=cache,
-        agreement=None if agreement is None else from_word(agreement),
         at_least=outcome.at_least,
         **asked,
     )
@@ -159,5 +156,5 @@ def _bytes_of_rows(path: Path) -> int:
         texts = [field.name for field in known.schema_arrow if str(field.type) in _TEXTS]
     held = parquet.read_table(path, columns=texts, read_dictionary=texts)
     parts = [chunk for column in held.columns for chunk in column.chunks]
-    lengths = [pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() or 0 for part in parts]
-    return int(16 * cells + sum(lengths))
+    lengths = (pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() or 0 for part in parts)
+    return 16 * cells + sum(lengths)

@@ -78,9 +78,6 @@ class DeclaredLog:
             raise BadInput("Say which log to read: a file, or --table with --connect.")
         if table is not None and connect is None:
             raise BadInput(f"--table {table} is a table of a database: say which with --connect.")
-        predicted = said.get("prediction")
-        if isinstance(predicted, list) and len(predicted) == 1:  # the option may be repeated
-            said["prediction"] = predicted[0]
         return Log(open_source(files or table, connect), connect=connect, **said), discretizer
 
 

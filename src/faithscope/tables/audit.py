@@ -172,7 +172,7 @@ def _overlap(source: LogSource, both: Log) -> bool:
 
 def _compared(measured: AuditedLog, sufficient: Estimate | None, reference: AuditedLog) -> Reference:
     """The log against another one."""
-    theirs = scoped_measures(reference).sufficiency if sufficient is not None else None
+    theirs = scoped_measures(reference)[0] if sufficient is not None else None
     pairs = ((measured.consistency, reference.consistency), (sufficient, theirs))
     both = [(ours, other) for ours, other in pairs if ours is not None and other is not None]
     name = reference.source.name

@@ -16,7 +16,9 @@ from faithscope.counting.profile import Profile
 from faithscope.discretizers import Discretizer
 from faithscope.discretizers.base import steps
 from faithscope.discretizers.reason_codes import ReasonCodes
-from faithscope.errors import BadInput, WrongType
+from faithscope.errors import BadInput, TooLarge, WrongType
+from faithscope.explanations.base import Explanations
+from faithscope.explanations.keys import Plain
 from faithscope.inputs.repeats import NOTICED, odd_share
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
@@ -27,7 +29,8 @@ from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_notes
 from faithscope.notes import of_kind
-from faithscope.sample import Sample, repeated_note, weightless_note
+from faithscope.runtime.memory import available
+from faithscope.sample import Sample, in_order, repeated_note, weightless_note
 from faithscope.tables.cells import Cells, counted, read_labels
 from faithscope.tables.columns import (
     CLUSTER,
@@ -36,17 +39,22 @@ from faithscope.tables.columns import (
     WEIGHT,
     Coarse,
     CodeColumns,
-    KeyedRows,
     Kind,
     NumberColumns,
     PairColumns,
     ReasonColumn,
     SetColumn,
+    keys_of,
+    predicted,
+    sample_of,
 )
 from faithscope.tables.engines import (
     Nulls,
+    Table,
+    coded,
     dropped_note,
     fetch,
+    in_fixed_order,
     is_missing,
     nan_as_null,
     numbers_of,
@@ -56,6 +64,7 @@ from faithscope.tables.engines import (
 )
 from faithscope.tables.source import LogSource
 
+_PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _FEW = 50_000  # rows that are all compared to see whether any repeat; of more, a sixteenth
 _MOST_GROUPS = 1000
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
@@ -178,6 +187,15 @@ class AuditedLog:
         return kind.names if isinstance(kind, PairColumns) else ()
 
     @property
+    def coarse(self) -> Coarse:
+        """What the columns that tell explanations apart hold."""
+        return self.kind if self.keyed is None else self.keyed.kind
+
+    def read(self, answer: Any) -> Explanations:
+        """The explanations of an Arrow table that has these columns."""
+        return self.coarse.read([answer.column(key).combine_chunks() for key in keys_of(answer.column_names)])
+
+    @property
     def explained(self) -> tuple[str, ...]:
         """The columns that explanations are made of, or that stand for them."""
         written = getattr(self.kind, "written", "")
@@ -198,17 +216,16 @@ class AuditedLog:
         measured = (*self.predictions, *self.explained)
         return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in measured)
 
-    def rows(
-        self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE, *, whole: bool = False
-    ) -> KeyedRows:
+    def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE, *, whole: bool = False) -> Table:
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
 
-        With all that explanations are made of, if these are read `whole`, before they are discretized.
+        These are `label`, or y0 … of predicted numbers, `cluster` and `weight` if there are any, and k0 …, which tell
+        explanations apart; or all that these are made of, if they are read `whole`, before they are discretized.
 
         Rows of weight 0 count nowhere; if rows with missing values are dropped, those in which a used value is missing
         are left out.
         """
-        options, kind, table = self.options, self.kind, self.source.table
+        options, kind, table = self.options, self.coarse, self.source.table
         if options.nulls == "drop":
             table = table.filter([~is_missing(table[name]) for name in dict.fromkeys((*self.used, *used.values()))])
         if self.weights and not options.raw:
@@ -230,7 +247,7 @@ class AuditedLog:
         beside |= {short: value(name) for short, name in used.items()}
         beside |= {short: table[name] for short, name in shown.items()}
         if self.keyed is not None:
-            keys, kind = {"k0": table[KEY]}, self.keyed.kind  # type: ignore[assignment]
+            keys = {"k0": table[KEY]}
         elif isinstance(kind, SetColumn):
             keys = {"k0": table[self.columns[0]].unique().sort()}
         else:
@@ -238,10 +255,10 @@ class AuditedLog:
             further = (*self.originals, *self.inputs) if whole or options.raw else ()
             numeric = isinstance(kind, NumberColumns | PairColumns)
             keys = {f"k{j}": value(name, numeric) for j, name in enumerate((*written, *self.columns, *further))}
-        return KeyedRows(table.select(**beside, **keys), kind, tuple(keys))
+        return table.select(**beside, **keys)
 
     @cached_property
-    def bare(self) -> KeyedRows:
+    def bare(self) -> Table:
         """The rows with nothing but prediction and explanation."""
         return self.rows()
 
@@ -256,7 +273,28 @@ class AuditedLog:
     @cached_property
     def everything(self) -> Cells:
         """The rows in memory."""
-        return Cells.of(self.bare, self.agreement)
+        return self.fetched(self.bare)
+
+    def fetched(self, rows: Table, by: Sequence[str] = ()) -> Cells:
+        """Rows of the log in memory, with populations by these columns; raises if they do not fit."""
+        held = rows.columns
+        names = [name for name in held if name in (*by, *keys_of(held), *predicted(held), CLUSTER, WEIGHT)]
+        most = int(min(2**62, available() / (_PER_VALUE * len(names))))
+        lines = fetch(rows.group_by(names).aggregate(given=rows.count()).limit(most + 1))
+        if lines.num_rows > most:
+            raise TooLarge(
+                f"More than {most:,} different {self.kind.what}, with their predictions and populations, do not fit in "
+                "memory: audit a part of the log."
+            )
+        lines = in_fixed_order(lines)
+        explanations, (members, place) = self.read(lines), coded(lines, by)
+        codes, first = explanations.group()
+        known = [j for j, name in enumerate(members) if name is not None]
+        order = [known[j] for j in in_order([members[j] for j in known])]
+        order += [j for j, name in enumerate(members) if name is None]
+        kinds = sample_of(lines, Plain(codes), self.agreement)
+        populations, group = [members[j] for j in order], np.argsort(order)[place]
+        return Cells(lines, kinds, explanations.take(first), populations, group, numbers_of(lines, "given"))
 
     @property
     def cells(self) -> Cells | None:
@@ -264,7 +302,7 @@ class AuditedLog:
 
         Numbers, and rows with clusters or weights, count each by itself.
         """
-        here = self.agreement.of_numbers or self.clusters or self.weights or isinstance(self.bare.kind, SPELLED)
+        here = self.agreement.of_numbers or self.clusters or self.weights or isinstance(self.coarse, SPELLED)
         return self.everything if here else None
 
     @cached_property
@@ -353,7 +391,7 @@ class AuditedLog:
 
     def populations(
         self,
-        rows: KeyedRows,
+        rows: Table,
         by: Sequence[str],
         title: str,
         named: Callable[[Any], Any] = lambda name: name,
@@ -367,7 +405,7 @@ class AuditedLog:
         named : callable
             What a population is called.
         """
-        cells = Cells.of(rows, self.agreement, by)
+        cells = self.fetched(rows, by)
         names = cells.populations
         most = _MOST_NUMBERS if isinstance(names[0], float) else _MOST_GROUPS
         if len(names) > most:

@@ -7,27 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Agreement
 from faithscope.counting.counts import Counts, count_rows
 from faithscope.counting.profile import Profile
-from faithscope.errors import BadInput, Incompatible, TooLarge
+from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations, join_all
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.labels import refuse_numbers
-from faithscope.runtime.memory import available, need
-from faithscope.sample import Sample, in_order
-from faithscope.tables.columns import CLUSTER, WEIGHT, KeyedRows, predicted, sample_of
+from faithscope.runtime.memory import need
+from faithscope.sample import Sample
+from faithscope.tables.columns import CLUSTER, WEIGHT, keys_of, predicted, sample_of
 from faithscope.tables.engines import (
-    coded,
+    Table,
     fetch,
-    in_fixed_order,
+    fetch_line,
     literal,
     numbers_of,
-    row_count,
 )
 
-_PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _PER_ROW = 200  # bytes of a row, with what is computed of it
 _FEW = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
@@ -36,14 +33,13 @@ _INSTEAD = (
 )
 
 
-def read_labels(rows: KeyedRows) -> dict[Any, int]:
+def read_labels(table: Table) -> dict[Any, int]:
     """How many rows have each label, None for missing; refuses numbers that are nearly all different.
 
     Of predictions that are meant as numbers, too many to be listed, all of them under None.
     """
-    table = rows.table
     if "label" not in table.columns:
-        return {None: row_count(table)}
+        return {None: fetch_line(table.aggregate(n=table.count()))["n"]}
     answer = fetch(table.group_by("label").aggregate(given=table.count()).limit(_MOST_LABELS + 1))
     values, given = answer.column("label").to_pylist(), numbers_of(answer, "given")
     if len(values) > _MOST_LABELS:
@@ -68,27 +64,27 @@ def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
         ) from None
 
 
-def counted(rows: KeyedRows, labels: Mapping[Any, int]) -> Profile:
+def counted(table: Table, labels: Mapping[Any, int]) -> Profile:
     """The rows counted where they are.
 
     Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
     are few in columns side by side, else in sorted lists.
     """
-    table, label = rows.table, rows.table["label"]
+    keys, label = keys_of(table.columns), table["label"]
     plain = all(isinstance(value, str | bool | int | float | None) for value in labels)
     if plain and len(labels) <= _FEW and not label.type().is_unknown():
         counts = {}
         for j, value in enumerate(labels):
             is_it = label.isnull() if value is None else label == literal(value)
             counts[f"n{j}"] = table.count(where=is_it)
-        groups = table.group_by(rows.keys).aggregate(**counts)
+        groups = table.group_by(keys).aggregate(**counts)
         answer = fetch(groups.group_by(list(counts)).aggregate(times=groups.count()))
         cell = np.column_stack([numbers_of(answer, name) for name in counts])
         which, place = np.nonzero(cell)
         given, times = cell[which, place], numbers_of(answer, "times")
     else:
-        groups = table.group_by([*rows.keys, "label"]).aggregate(given=table.count())
-        groups = groups.group_by(rows.keys).aggregate(given=groups["given"].collect())
+        groups = table.group_by([*keys, "label"]).aggregate(given=table.count())
+        groups = groups.group_by(keys).aggregate(given=groups["given"].collect())
         groups = groups.mutate(given=groups["given"].sort())
         answer = fetch(groups.group_by("given").aggregate(times=groups.count()))
         lists = answer.column("given").combine_chunks()
@@ -124,32 +120,6 @@ class Cells:
     populations: list[Any]
     group: Ints
     given: Ints
-
-    @classmethod
-    def of(cls, rows: KeyedRows, agreement: Agreement, by: Sequence[str] = ()) -> "Cells":
-        """The cells of rows, with populations by these columns; raises if they do not fit in memory."""
-        names = [name for name in rows.table.columns if name in (*by, *rows.keys, *rows.predicted, CLUSTER, WEIGHT)]
-        most = int(min(2**62, available() / (_PER_VALUE * len(names))))
-        lines = fetch(rows.table.group_by(names).aggregate(given=rows.table.count()).limit(most + 1))
-        if lines.num_rows > most:
-            raise TooLarge(
-                f"More than {most:,} different {rows.kind.what}, with their predictions and populations, do not fit in "
-                "memory: audit a part of the log."
-            )
-        lines = in_fixed_order(lines)
-        explanations, (members, place) = rows.read(lines), coded(lines, by)
-        codes, first = explanations.group()
-        known = [j for j, name in enumerate(members) if name is not None]
-        order = [known[j] for j in in_order([members[j] for j in known])]
-        order += [j for j, name in enumerate(members) if name is None]
-        return cls(
-            lines,
-            sample_of(lines, Plain(codes), agreement),
-            explanations.take(first),
-            [members[j] for j in order],
-            np.argsort(order)[place],
-            numbers_of(lines, "given"),
-        )
 
     @property
     def codes(self) -> Ints:

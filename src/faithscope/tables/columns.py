@@ -23,7 +23,7 @@ from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.labels import to_weights
 from faithscope.sample import Sample
-from faithscope.tables.engines import Table, coded, predictions_of
+from faithscope.tables.engines import coded, predictions_of
 
 CLUSTER = "cluster"  # the column of clusters, if rows are clustered
 KEY = "explanation, read"  # the column of keys of explanations that were read here
@@ -249,32 +249,13 @@ SPELLED = RuleColumn | CodeColumns  # kinds of which several values of key colum
 Coarse = Kind | Numbered  # what key columns hold once explanations were discretized
 
 
-@dataclass(frozen=True)
-class KeyedRows:
-    """A table of rows with predictions, explanations, `cluster` or `weight` if there are any, and others asked for.
-
-    Attributes
-    ----------
-    keys : tuple of str
-        The columns that tell explanations apart: k0 …
-    """
-
-    table: Table
-    kind: Coarse
-    keys: tuple[str, ...]
-
-    @property
-    def predicted(self) -> list[str]:
-        """The column `label`, or those of predicted numbers: y0 …"""
-        return predicted(self.table.columns)
-
-    def read(self, answer: Any) -> Explanations:
-        """The explanations of an Arrow table that has the key columns."""
-        return self.kind.read([answer.column(key).combine_chunks() for key in self.keys])
+def keys_of(columns: Iterable[str]) -> list[str]:
+    """Those of the columns of rows that tell explanations apart: k0 …"""
+    return [name for name in columns if name[0] == "k"]
 
 
 def predicted(columns: Iterable[str]) -> list[str]:
-    """Those of the columns of rows that hold predictions."""
+    """Those of the columns of rows that hold predictions: `label`, or those of predicted numbers, y0 …"""
     return [name for name in columns if name == "label" or name[0] == "y"]
 
 

@@ -112,6 +112,15 @@ def kept(batches: Iterable[Any], connection: Connection, columns: str = "*") -> 
     return connection.table(name, database=("temp", "main"))
 
 
+def as_view(connection: Connection, query: str) -> Table:
+    """A query of SQL as a table of a DuckDB."""
+    from ibis.util import gen_name
+
+    name = gen_name("faithscope_log")
+    connection.raw_sql(f"CREATE TEMPORARY VIEW {name} AS {query}")
+    return connection.table(name)
+
+
 def connect_to(address: str) -> Connection:
     """An engine by its address: Spark, or a database that refuses to write."""
     if address in ("spark", "pyspark", "spark://", "pyspark://"):

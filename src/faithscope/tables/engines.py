@@ -16,6 +16,7 @@ import numpy as np
 from faithscope.errors import BadInput, FaithscopeError, MissingExtra, TooLarge, WrongType
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.grouping import group
 from faithscope.notes import Note
 from faithscope.words import several
 
@@ -212,13 +213,7 @@ def fetch(expression: Expression) -> Any:
 
 def fetch_line(expression: Expression) -> dict[str, Any]:
     """The only row of an Ibis expression, such as an aggregate of a whole table, by column."""
-    line: dict[str, Any] = fetch(expression).to_pylist()[0]
-    return line
-
-
-def row_count(table: Table) -> int:
-    """How many rows a table has."""
-    return int(fetch_line(table.aggregate(n=table.count()))["n"])
+    return dict(fetch(expression).to_pylist()[0])
 
 
 def clearly(items: Iterator[Any], doing: str) -> Iterator[Any]:
@@ -250,16 +245,15 @@ def numbers_of(answer: Any, name: str) -> Ints:
 
 def coded(answer: Any, names: Sequence[str]) -> tuple[list[Any], Ints]:
     """The different values of a column of an Arrow table, or tuples of several, and which of them each line has."""
-    columns = [answer.column(name).combine_chunks().dictionary_encode("encode") for name in names]
-    values = [column.dictionary.to_pylist() for column in columns]
-    numbers = [column.indices.to_numpy(zero_copy_only=False).astype(np.int64) for column in columns]
-    if len(names) == 1:
-        return values[0], numbers[0]
     if not names:
         return [None], np.zeros(answer.num_rows, np.int64)
-    lines, place = np.unique(np.column_stack(numbers), axis=0, return_inverse=True)
-    combined = [tuple(each[number] for each, number in zip(values, line, strict=True)) for line in lines.tolist()]
-    return combined, place.reshape(-1)
+    columns = [answer.column(name).combine_chunks().dictionary_encode("encode") for name in names]
+    numbers = [column.indices.to_numpy(zero_copy_only=False).astype(np.int64) for column in columns]
+    if len(names) == 1:
+        return columns[0].dictionary.to_pylist(), numbers[0]
+    place, first = group([np.column_stack(numbers)])
+    values = (answer.column(name).take(first).to_pylist() for name in names)
+    return list(zip(*values, strict=True)), place
 
 
 def as_array(values: Sequence[Any]) -> Array:
@@ -267,23 +261,20 @@ def as_array(values: Sequence[Any]) -> Array:
     return np.array(values) if len({type(value) for value in values}) == 1 else to_objects(list(values))
 
 
-def with_missing(values: Array) -> Array:
-    """Values as they are; if some are missing, which is a value then, all of them as texts."""
-    missing = np.array([value is None for value in values], bool) if values.dtype == object else np.zeros(1, bool)
-    if not missing.any():
-        return values
-    texts, word = values.astype(str).astype(object), "missing"
-    while word in texts:
-        word = f"{word} "
-    texts[missing] = word
-    return texts
-
-
 def predictions_of(answer: Any, names: Sequence[str]) -> Array:
     """The predictions of an answer in these columns, (n,) or (n, k)."""
-    held = [answer.column(name) for name in names]
-    columns = [with_missing(to_objects(each.to_pylist()) if each.null_count else each.to_numpy()) for each in held]
+    columns = [_with_missing(answer.column(name)) for name in names]
     return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def _with_missing(column: Any) -> Array:
+    """Values of an Arrow column as they are; if some are missing, which is a value then, all of them as texts."""
+    if not column.null_count:
+        return np.asarray(column.to_numpy())
+    texts, word = [None if value is None else str(value) for value in column.to_pylist()], "missing"
+    while word in texts:
+        word = f"{word} "
+    return to_objects([word if text is None else text for text in texts])
 
 
 Nulls = Literal["error", "drop", "key"]

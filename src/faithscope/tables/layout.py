@@ -8,7 +8,6 @@ import numpy as np
 
 from faithscope.agreements import Spread
 from faithscope.discretizers import (
-    Chain,
     Clusters,
     Codebook,
     CommonPhrases,
@@ -42,6 +41,7 @@ from faithscope.tables.streams import at_once, in_batches
 
 _CODES = " If these columns hold codes, of which a row may have fewer, pass kind='codes'."
 _WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  # in names of columns of importances
+_OF_TEXTS = Clusters | Codebook | CommonPhrases | Phrases | Template  # what takes reasons in words
 _MARKS = ("id", "clusters", "weights")  # what columns are named for that are never measured themselves
 _WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
 
@@ -218,7 +218,8 @@ def _own_log(log: AuditedLog, settings: Settings) -> AuditedLog | None:
 def _foreign_log(log: AuditedLog) -> AuditedLog:
     """Any other log, by the names and types of its columns, unless the caller says the kind."""
     columns, options = log.columns, log.options
-    wanted = options.said.kind or ("reasons" if _reads_texts(options.discretizer) else None)
+    first = next(iter(steps(options.discretizer)), None)
+    wanted = options.said.kind or ("reasons" if isinstance(first, _OF_TEXTS) else None)
     source, wanted, features, sparse = plain_columns(log.source, columns, wanted, options)
     if wanted == "codes":
         source, kind = code_columns(source, columns)
@@ -236,11 +237,11 @@ def _foreign_log(log: AuditedLog) -> AuditedLog:
     numbers = source.as_numbers(columns)
     schema = numbers.table.schema()
     types = [schema[name] for name in columns]
-    first, several = types[0], len(types) > 1
-    lists = first.is_array() and not several
+    first_type, several = types[0], len(types) > 1
+    lists = first_type.is_array() and not several
     if wanted is None and lists:
-        wanted = "words" if first.value_type.is_string() else "importances"
-    elif wanted is None and columns == ("rule",) and first.is_string():
+        wanted = "words" if first_type.value_type.is_string() else "importances"
+    elif wanted is None and columns == ("rule",) and first_type.is_string():
         wanted = "rules"
     elif wanted is None:  # a single number is a key
         numeric = all(held.is_numeric() or held.is_boolean() for held in types)
@@ -275,8 +276,8 @@ def _foreign_log(log: AuditedLog) -> AuditedLog:
     if several:
         raise BadInput(f"{wanted.capitalize()} sit in one column; got {', '.join(columns)}.")
     if wanted == "reasons":
-        if not first.is_string():
-            raise WrongType(f"Reasons are a column of texts; {columns[0]!r} holds {first}: name another column.")
+        if not first_type.is_string():
+            raise WrongType(f"Reasons are a column of texts; {columns[0]!r} holds {first_type}: name another column.")
         return replace(log, kind=ReasonColumn())
     if wanted == "rules":
         texts = fetch(source.table.select(rule=source.table[columns[0]]).distinct()).column("rule").to_pylist()
@@ -292,7 +293,7 @@ def _foreign_log(log: AuditedLog) -> AuditedLog:
         read = source.as_numbers([name for name in ordered if name not in of_text])
         return replace(log, source=read, kind=RuleColumn(ordered))
     if not lists:
-        raise WrongType(f"{wanted.capitalize()} are a column of lists; {columns[0]!r} holds {first}.")
+        raise WrongType(f"{wanted.capitalize()} are a column of lists; {columns[0]!r} holds {first_type}.")
     return replace(log, kind=SetColumn(words=wanted == "words"))
 
 
@@ -325,13 +326,6 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
     return replace(log, inputs=inputs)
 
 
-def _reads_texts(discretizer: Any) -> bool:
-    """Whether a discretizer, or the first of a chain, takes reasons in words."""
-    while isinstance(discretizer, Chain):
-        discretizer = discretizer.first
-    return isinstance(discretizer, Clusters | Codebook | CommonPhrases | Phrases | Template)
-
-
 def known_to_engines(discretizer: Any) -> bool:
     """Whether rows of a log can be discretized on their way into a DuckDB of our own."""
     return isinstance(discretizer, Discretizer) and all(
@@ -342,7 +336,7 @@ def known_to_engines(discretizer: Any) -> bool:
 def _refuse_unlike(discretizer: Any, log: AuditedLog) -> None:
     """Raise if a discretizer does not take the explanations of a log."""
     first, kind = steps(discretizer)[0], log.kind
-    if _reads_texts(first):
+    if isinstance(first, _OF_TEXTS):
         raise WrongType(
             f"{first!r} discretizes reasons in words; the log holds {kind.what}. Name a column of texts as the "
             "explanation, and pass kind='reasons'."

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -24,7 +24,7 @@ from faithscope.sample import Sample, number_labels
 from faithscope.sinks.card import in_lines
 from faithscope.tables.audited import AuditedLog
 from faithscope.tables.cells import Cells
-from faithscope.tables.columns import CLUSTER, KeyedRows
+from faithscope.tables.columns import CLUSTER, keys_of, predicted
 from faithscope.tables.engines import Expression, Table, fetch
 from faithscope.tables.reference import Reference
 from faithscope.tables.scopes import encoding, read_rows, scoped_by
@@ -321,8 +321,7 @@ def _counts(measured: AuditedLog, k: int | None) -> Counts:
     if measured.cells is not None or k is None:
         return measured.everything.counts
     rows = measured.bare
-    worst = _among(rows.table, _worst(rows, k), rows.keys)
-    return Cells.of(replace(rows, table=worst), measured.agreement).counts
+    return measured.fetched(_among(rows, _worst(rows, k), keys_of(rows.columns))).counts
 
 
 def _apart(cells: Cells) -> Ints:
@@ -330,15 +329,16 @@ def _apart(cells: Cells) -> Ints:
     return stranger_pairs(cells.numbered, cells.sample, np.repeat(cells.codes, cells.given))
 
 
-def _worst(rows: KeyedRows, k: int) -> Table:
+def _worst(rows: Table, k: int) -> Table:
     """The keys of the k explanations with most disagreeing pairs of rows, then most rows, as an expression."""
     import ibis
 
-    table = rows.table.group_by([*rows.keys, "label"]).aggregate(given=rows.table.count())
+    keys = keys_of(rows.columns)
+    table = rows.group_by([*keys, "label"]).aggregate(given=rows.count())
     given = table["given"]
     pairs = given.sum() * given.sum() - (given * given).sum()
-    ranked = table.group_by(rows.keys).aggregate(rows=given.sum(), disagreeing=pairs)
-    return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *rows.keys]).limit(check_whole(k, "k"))
+    ranked = table.group_by(keys).aggregate(rows=given.sum(), disagreeing=pairs)
+    return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *keys]).limit(check_whole(k, "k"))
 
 
 def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
@@ -346,12 +346,13 @@ def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
     return table.semi_join(chosen, [table[key].identical_to(chosen[key]) for key in keys])
 
 
-def _some_rows(measured: AuditedLog, rows: KeyedRows) -> Any:
+def _some_rows(measured: AuditedLog, rows: Table) -> Any:
     """A few rows of each label of the worst explanations; of numbers, one of each number and cluster of far pairs."""
     import ibis
 
     cells, numbers = measured.cells, measured.agreement.of_numbers
-    told = [*rows.keys, *(rows.predicted if numbers else ())]
+    kind = [*keys_of(rows.columns), *predicted(rows.columns)]
+    told = kind if numbers else keys_of(rows.columns)
     if cells is None:
         worst = _worst(rows, _SHOWN)
     else:
@@ -366,10 +367,10 @@ def _some_rows(measured: AuditedLog, rows: KeyedRows) -> Any:
     def place(kind: list[str], order: list[str]) -> Expression:
         return ibis.row_number().over(ibis.window(group_by=kind, order_by=order))
 
-    columns = [name for name in rows.table.columns if name[0] in "xi"]  # those that are shown
-    kind, whose = [*rows.keys, *rows.predicted], [CLUSTER] if measured.clusters else []
+    columns = [name for name in rows.columns if name[0] in "xi"]  # those that are shown
+    whose = [CLUSTER] if measured.clusters else []
     # A row of each cluster comes before any cluster's second.
-    table = _among(rows.table, worst, told).mutate(turn=place([*kind, *whose], columns or kind))
+    table = _among(rows, worst, told).mutate(turn=place([*kind, *whose], columns or kind))
     table = table.mutate(number=place(kind, ["turn", *columns]))
     table = table.filter(table["turn"] == 0 if numbers else table["number"] < _EXAMPLES)
     table = table.order_by([*kind, *(whose if numbers else ()), "number"])

@@ -27,13 +27,14 @@ from faithscope.relations import Alike
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample, number_labels
 from faithscope.tables.audited import AuditedLog
-from faithscope.tables.columns import CLUSTER, KeyedRows, NumberColumns, PairColumns, RuleColumn, SetColumn, weights_of
+from faithscope.tables.columns import CLUSTER, NumberColumns, PairColumns, RuleColumn, SetColumn, predicted, weights_of
 from faithscope.tables.engines import (
+    Table,
     as_array,
     fetch,
+    fetch_line,
     in_fixed_order,
     predictions_of,
-    row_count,
     shown,
 )
 from faithscope.tables.layout import open_log
@@ -48,16 +49,11 @@ _OF_PAIRS = (
 )
 
 
-class ScopedMeasures(NamedTuple):
-    """What is measured of explanations that say where they apply; notes say why something is not."""
+def scoped_measures(measured: AuditedLog) -> tuple[Estimate | None, Estimate | None, tuple[str, ...]]:
+    """Sufficiency and necessity, if the explanations say where they apply and the log holds what they speak of.
 
-    sufficiency: Estimate | None = None
-    necessity: Estimate | None = None
-    notes: tuple[str, ...] = ()
-
-
-def scoped_measures(measured: AuditedLog) -> ScopedMeasures:
-    """Sufficiency and necessity, if the explanations say where they apply and the log holds what they speak of."""
+    Also notes that say why something is not measured.
+    """
     options, named = measured.options, None
     try:
         if isinstance(measured.kind, NumberColumns):
@@ -65,17 +61,17 @@ def scoped_measures(measured: AuditedLog) -> ScopedMeasures:
         else:
             sample, _ = _of_scopes(measured)
     except NotScoped as problem:
-        return ScopedMeasures(notes=(Note(f"sufficiency and necessity were not measured: {problem}", "unasked"),))
+        return None, None, (Note(f"sufficiency and necessity were not measured: {problem}", "unasked"),)
     if sample is None:
         pairs = isinstance(measured.kind, PairColumns) and isinstance(options.discretizer, Original)
-        return ScopedMeasures(notes=(_OF_PAIRS,) if pairs else ())
+        return None, None, (_OF_PAIRS,) if pairs else ()
     method = None if options.interval in FOR_EQUALITY and named is not None else options.interval
     how = Scoping(None, options.confidence, method, unseen=options.unseen)
     found = measure_scoped(sample, how, named=named)
     found = noted(found, made_otherwise(found, options.interval))
     if isinstance(sample.agreement, Spread):
-        return ScopedMeasures(found)
-    return ScopedMeasures(found, measure_scoped(sample, replace(how, measure=NECESSITY)))
+        return found, None, ()
+    return found, measure_scoped(sample, replace(how, measure=NECESSITY)), ()
 
 
 def scoped_by(measured: AuditedLog, columns: Sequence[str], measures: Sequence[str]) -> dict[str, Populations]:
@@ -222,7 +218,7 @@ def read_rows(
     log: AuditedLog,
     by: Sequence[str] = (),
     inputs: Mapping[str, str] | None = None,
-    answered: Callable[[KeyedRows], Any] | None = None,
+    answered: Callable[[Table], Any] | None = None,
 ) -> LogRows:
     """All rows of a log, with columns of groups.
 
@@ -251,12 +247,12 @@ def read_rows(
         {f"{letter}{j}": name for j, name in enumerate(names.values())} for letter, names in (("x", held), ("i", ids))
     ]
     rows = log.rows(used, beside[0] | beside[1])
-    told = {short: shown(rows.table[short]) for short, name in (beside[0] | beside[1]).items() if name in texts}
-    rows = replace(rows, table=rows.table.mutate(**told)) if told else rows
+    told = {short: shown(rows[short]) for short, name in (beside[0] | beside[1]).items() if name in texts}
+    rows = rows.mutate(**told) if told else rows
     if answered is None:
-        many = row_count(rows.table)
-        need(_PER_CELL * many * (len(rows.table.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")
-        answer = in_fixed_order(fetch(rows.table))
+        many = fetch_line(rows.aggregate(n=rows.count()))["n"]
+        need(_PER_CELL * many * (len(rows.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")
+        answer = in_fixed_order(fetch(rows))
     else:
         answer = answered(rows)
     columns, named = (
@@ -267,8 +263,8 @@ def read_rows(
     if words and DOCUMENT in held:
         documents, columns = columns.column(DOCUMENT).to_pylist(), columns.drop_columns([DOCUMENT])
     return LogRows(
-        rows.read(answer),
-        predictions_of(answer, rows.predicted),
+        log.read(answer),
+        predictions_of(answer, predicted(rows.columns)),
         documents or (columns if columns.num_columns else None),
         weights_of(answer),
         predictions_of(answer, [CLUSTER]) if log.clusters else None,

@@ -20,10 +20,9 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import METADATA, Settings, read_settings
 from faithscope.inputs.arrays import Query, is_frame, query_kind, to_items
 from faithscope.runtime.files import expanded
-from faithscope.tables.connections import connect_to, is_embedded, kept, shared
+from faithscope.tables.connections import as_view, connect_to, is_embedded, kept, shared
 from faithscope.tables.engines import (
     Connection,
-    Expression,
     Table,
     batches,
     call,
@@ -46,6 +45,7 @@ _NAMED = 8  # tables that an error names
 _LISTED = 12  # columns
 _ROWS = 2**16  # of a query at once
 _COUNTING = ("postgres", "pyspark")  # engines that count equal lines
+_OF_MICROSECONDS = "TRY_CAST(make_timestamp({})::VARCHAR || '+00' AS TIMESTAMPTZ)"
 _TIMES = "rows, counted"  # the column of how many rows a line stands for
 _REMOTE = ("s3://", "gs://", "az://", "abfss://", "hdfs://", "http://", "https://", "dbfs:")
 READERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
@@ -108,47 +108,50 @@ class LogSource:
         since drivers have no values for some of them.
         """
         import ibis
-        from ibis.util import gen_name
 
         if self.embedded:
             return self
         md5: Any = ibis.udf.scalar.builtin(_md5, name="md5")
-        numbers, travels, arrives, quotes, apart = dict(self.numbers), {}, [], [], {}
-        counts = columns is not None and self.table.get_backend().name in _COUNTING
-        for j, name in enumerate(self.columns if columns is None else columns):
-            value, said, quoted = self.table[name], "{}", name.replace('"', '""')
+        engine, numbers, travels, apart, arrives = self.table.get_backend().name, dict(self.numbers), {}, {}, []
+        counts = columns is not None and engine in _COUNTING
+        for j, (name, of_sign) in enumerate((columns or dict.fromkeys(self.columns, False)).items()):
+            value, said = self.table[name], "{}"
             kind = value.type()
             if kind.is_decimal() and kind.precision is None:  # of Postgres, of any length
-                value, said = value.cast("string"), "TRY_CAST({} AS DOUBLE)"
-                same = (self.table[name].cast("float64").cast("string").cast(kind) == self.table[name]).all()
+                text = value.cast("string")
+                same = (value.cast("float64").cast("string").cast(kind) == value).all()
+                value, said = text, "TRY_CAST({} AS DOUBLE)"
                 if fetch_line(self.table.aggregate(same=same))["same"] is False:
                     said, numbers[name] = "{}", "float64"
             elif kind.is_decimal():
                 exact = f"DECIMAL({kind.precision}, {kind.scale})" if kind.scale else "HUGEINT"
                 value, said = value.cast("string"), f"TRY_CAST({{}} AS {exact})"
-            elif (kind.is_date() or kind.is_timestamp()) and value.get_backend().name != "duckdb":
-                value, said, counts = *_as_text(value), counts and kind.is_date()
+            elif kind.is_date() and engine != "duckdb":
+                value, said = value.cast("string"), "TRY_CAST({} AS DATE)"
+            elif kind.is_timestamp() and engine != "duckdb":
+                counts, zoned = False, has_zone(value)
+                if zoned and engine == "pyspark":
+                    value, said = call("unix_micros", value, "int64"), _OF_MICROSECONDS
+                else:
+                    value, said = value.cast("string"), f"TRY_CAST({{}} AS {'TIMESTAMPTZ' if zoned else 'TIMESTAMP'})"
             elif not _travels(kind):
                 value = value.cast("string")
-            elif columns is not None and columns[name]:  # infinite numbers and NaN stay, and are seen later
+            elif of_sign:  # infinite numbers and NaN stay, and are seen later
                 value = ibis.ifelse(value.abs() < literal(inf), value.sign(), value)
             elif kind.is_floating():
                 counts = False
             travels[f"c{j}"] = value
-            if counts and value.type().is_string():  # a collation may take texts for equal that are not
+            if value.type().is_string():  # a collation may take texts for equal that are not
                 apart[f"h{j}"] = md5(value)
-            quotes.append(f'"{quoted}"')
+            quoted = name.replace('"', '""')
             arrives.append(f'{said.format(f"c{j}")} AS "{quoted}"')
-        rows = self.table.select(**travels)
-        if counts:
-            rows = self.table.select(**travels, **apart).group_by([*travels, *apart]).aggregate(n=ibis._.count())
-            arrives.append(f'n AS "{_TIMES}"')
-        copy = kept(batches(rows, _ROWS), shared(), ", ".join(arrives))
-        if counts:
-            engine, view = copy.get_backend(), gen_name("faithscope_log")
-            each = f'{copy.get_name()} AS counted, range(counted."{_TIMES}")'
-            engine.raw_sql(f"CREATE TEMPORARY VIEW {view} AS SELECT {', '.join(quotes)} FROM {each}")
-            copy = engine.table(view)
+        if not counts:
+            copy = kept(batches(self.table.select(**travels), _ROWS), shared(), ", ".join(arrives))
+            return replace(self, table=copy, numbers=numbers, embedded=True)
+        rows = self.table.select(**travels, **apart).group_by([*travels, *apart]).aggregate(n=ibis._.count())
+        copy = kept(batches(rows, _ROWS), shared(), ", ".join([*arrives, f'n AS "{_TIMES}"']))
+        each = f'{copy.get_name()} AS counted, range(counted."{_TIMES}")'
+        copy = as_view(copy.get_backend(), f'SELECT counted.* EXCLUDE ("{_TIMES}") FROM {each}')
         return replace(self, table=copy, numbers=numbers, embedded=True)
 
     def as_numbers(self, columns: Iterable[str]) -> "LogSource":
@@ -163,18 +166,17 @@ class LogSource:
         Columns that a glob means are in the order of the log; a column's own name is no glob.
         """
         listed = [names] if isinstance(names, str) else to_items(names, f"{role}, the names of columns,")
+        known = [each for each in self.columns if each not in (hidden or ())]
         chosen: dict[str, None] = {}
         for name in listed:
             if not isinstance(name, str):
                 takes = "is the name of a column" if hidden is None else "takes names of columns or globs"
                 raise WrongType(f"{role} {takes}; got {name!r}.")
-            known = [each for each in self.columns if hidden is None or each not in hidden]
-            exact = name in self.columns
-            like = [] if exact or hidden is None else [each for each in known if fnmatchcase(each, name)]
-            if not exact and not like:
+            like = [each for each in known if hidden is not None and fnmatchcase(each, name)]
+            if name not in self.columns and not like:
                 close = hint(name if hidden is None else name.strip("*"), known)
                 raise BadInput(f"The log has no column {name!r} for {role}. {close}")
-            chosen.update(dict.fromkeys(like or [name]))
+            chosen.update(dict.fromkeys([name] if name in self.columns else like))
         if not chosen and hidden is not None:
             raise BadInput(f"No column was named for {role}. The log has: {self.listed}.")
         return tuple(chosen)
@@ -241,24 +243,20 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
         raise BadInput(f"The log mixes kinds of files ({', '.join(files[:3])}): pass files of one kind.")
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     with clear_errors(f"Reading {name}"):
-        opened = _stamps(files)
-        numbers: dict[str, str] = {}
+        opened, numbers, schemas = _stamps(files), dict[str, str](), list[Any]()
         taken = [file if file.startswith(_REMOTE) else glob.escape(file) for file in files]
-        schemas: list[Any] = [
-            pq.read_schema(file) if kind == "parquet" and not file.startswith(_REMOTE) else None for file in files
-        ]
         if kind == "csv":
             table, numbers = read_csv(connection, files)
         elif kind == "json":
             table = read_json(connection, taken)
         else:  # files with the same columns and types together
-            for schema in schemas:
-                _refuse_wide(schema or ())
             groups: dict[Any, list[str]] = {}
+            schemas = [() if file.startswith(_REMOTE) else pq.read_schema(file) for file in files]
             for schema, file in zip(schemas, taken, strict=True):
-                groups.setdefault(tuple((each.name, str(each.type)) for each in schema or ()), []).append(file)
+                _refuse_wide(schema)
+                groups.setdefault(tuple((each.name, str(each.type)) for each in schema), []).append(file)
             table = widened([connection.read_parquet(group) for group in groups.values()])
-        said = {None if schema is None else (schema.metadata or {}).get(METADATA) for schema in schemas}
+        said = {(getattr(schema, "metadata", None) or {}).get(METADATA) for schema in schemas}
         settings = read_settings(schemas[0].empty_table()) if len(said) == 1 and None not in said else None
         # What is not here is read once, as that of another engine is: nothing says whether it was written anew.
         here = not any(file.startswith(_REMOTE) for file in files)
@@ -402,18 +400,6 @@ def _travels(kind: Any) -> bool:
         return _travels(kind.value_type)
     plain = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_binary()
     return bool(plain or kind.is_date() or kind.is_timestamp() or kind.is_struct() or kind.is_map())
-
-
-def _as_text(moment: Expression) -> tuple[Expression, str]:
-    """A date or moment as it travels, and SQL that makes it one again."""
-    kind = moment.type()
-    if kind.is_date():
-        return moment.cast("string"), "TRY_CAST({} AS DATE)"
-    if not has_zone(moment):
-        return moment.cast("string"), "TRY_CAST({} AS TIMESTAMP)"
-    if moment.get_backend().name != "pyspark":
-        return moment.cast("string"), "TRY_CAST({} AS TIMESTAMPTZ)"
-    return call("unix_micros", moment, "int64"), "TRY_CAST(make_timestamp({})::VARCHAR || '+00' AS TIMESTAMPTZ)"
 
 
 def _md5(text: str) -> str:

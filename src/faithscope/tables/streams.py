@@ -20,9 +20,9 @@ from faithscope.inputs.array_types import Bools, Floats
 from faithscope.measures.named_labels import label_word_notes
 from faithscope.runtime.memory import need
 from faithscope.tables.audited import AuditedLog, Keyed
-from faithscope.tables.columns import KEY, KeyedRows, NumberColumns, Numbered, ReasonColumn, sample_of
+from faithscope.tables.columns import KEY, NumberColumns, Numbered, ReasonColumn, keys_of, sample_of
 from faithscope.tables.connections import beside, kept
-from faithscope.tables.engines import batches, refuse_infinite
+from faithscope.tables.engines import Table, batches, refuse_infinite
 from faithscope.tables.source import LogSource
 
 _CELLS = 2**21  # importances in a batch
@@ -63,8 +63,8 @@ def in_batches(log: AuditedLog) -> tuple[AuditedLog, Mapping[str, int]]:
     rows, put = _with_others(log)
 
     def keyed() -> Iterator[Any]:
-        for batch in batches(rows.table, max(1, min(_MOST_ROWS, _CELLS // kind.width))):
-            values = kind.matrix([batch.column(key) for key in rows.keys])
+        for batch in batches(rows, max(1, min(_MOST_ROWS, _CELLS // kind.width))):
+            values = kind.matrix([batch.column(key) for key in keys_of(rows.columns)])
             holes = _look(values, features, missing, infinite)
             if alone and holes is not None:
                 numbers = np.where(np.isnan(values), np.nan, coarse(np.nan_to_num(values)).values)
@@ -82,8 +82,8 @@ def at_once(log: AuditedLog) -> AuditedLog:
     """The log with numbers in place of its explanations, once all of them are read and discretized."""
     import pyarrow as pa
 
-    keyed, put = _with_others(log)
-    held, what = list(batches(keyed.table, _MOST_ROWS)), log.kind.what
+    rows, put = _with_others(log)
+    held, what = list(batches(rows, _MOST_ROWS)), log.kind.what
     if not held:
         raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
     size = _COPIES * sum(batch.nbytes for batch in held)
@@ -93,7 +93,7 @@ def at_once(log: AuditedLog) -> AuditedLog:
     if isinstance(log.kind, ReasonColumn):  # with nulls="key"
         known = table.column("k0").is_valid().to_numpy()
     there, chosen = table.filter(pa.array(known)), log.options.discretizer
-    sample = sample_of(there, keyed.read(there), log.agreement)
+    sample = sample_of(there, log.read(there), log.agreement)
     sample = replace(sample, labels=log.agreement.read(sample.labels))
     measured, settled = sample.settled(chosen)
     coarse = measured.discretized(settled)
@@ -102,13 +102,13 @@ def at_once(log: AuditedLog) -> AuditedLog:
     numbers, places = np.full(len(known), -1), np.flatnonzero(known)[measured.places]
     numbers[places] = codes
     left = (numbers >= 0) | ~known  # without the rows that served to learn
-    rows = put(table, pa.array(numbers, mask=numbers < 0)).filter(pa.array(left))
+    copy = put(table, pa.array(numbers, mask=numbers < 0)).filter(pa.array(left))
     stands = Keyed(Numbered(coarse.explanations.take(first), what), log, sample, settled, sample.n - measured.n, notes)
     told = () if isinstance(log.kind, ReasonColumn) else notes
-    return replace(log, source=_kept(log, [rows]), keyed=stands, notes=(*log.notes, *told))
+    return replace(log, source=_kept(log, [copy]), keyed=stands, notes=(*log.notes, *told))
 
 
-def _with_others(log: AuditedLog) -> tuple[KeyedRows, Callable[[Any, Any], Any]]:
+def _with_others(log: AuditedLog) -> tuple[Table, Callable[[Any, Any], Any]]:
     """All that explanations are made of, with the log's other columns; and what puts keys beside these."""
     import pyarrow as pa
 

@@ -27,8 +27,6 @@ from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
 from faithscope.tables.audited import AuditedLog
-from faithscope.tables.cells import Cells
-from faithscope.tables.columns import KeyedRows
 from faithscope.tables.engines import (
     DAY,
     Expression,
@@ -251,12 +249,12 @@ def over_time(
     refuse_no_moments(source.table, column)
     scan(source.table, [column], "error" if measured.options.nulls == "error" else "drop")
 
-    def windowed(further: Mapping[str, str] = MappingProxyType({})) -> KeyedRows:
+    def windowed(further: Mapping[str, str] = MappingProxyType({})) -> Any:
         rows = measured.rows({"moment": column, **further})
-        table = rows.table.filter(~is_missing(rows.table["moment"]))
-        return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
+        rows = rows.filter(~is_missing(rows["moment"]))
+        return rows.mutate(window=width.number(rows["moment"])).drop("moment")
 
-    cells = Cells.of(windowed(), measured.agreement, ("window",))
+    cells = measured.fetched(windowed(), ("window",))
     numbers = cells.populations
     if len(numbers) > _MOST_WINDOWS:
         raise BadInput(f"every={every!r} gives {len(numbers):,} windows: choose a longer one.")
