@@ -60,7 +60,6 @@ app.add_typer(monitor.app)
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
-_CACHED = ("demo", "evaluate", "reproduce")  # commands with --cache
 
 
 @app.callback(invoke_without_command=True)
@@ -88,31 +87,31 @@ def main() -> None:
     except Exception as error:
         status = _INTERRUPTED if is_interruption(error) else _failed(error)
     if status == _INTERRUPTED:
-        kept = " With --cache, the next run goes on from here." if sys.argv[1] in _CACHED else ""
+        kept = (
+            " With --cache, the next run goes on from here." if sys.argv[1] in ("demo", "evaluate", "reproduce") else ""
+        )
         typer.echo(f"faithscope: interrupted.{kept}", err=True)
     sys.exit(status or 0)
 
 
-def _failed(error: Exception) -> int:
-    """One line about an error that nobody foresaw; Python's status 1 would say that a limit is below --fail-under."""
-    if hasattr(error, "format_message"):
-        return _usage(error)
-    if os.environ.get(_WHOLE):
-        traceback.print_exc()
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
-    words = " ".join(str(error).split()).rstrip(".")
-    return _mistake(f"{place}: {words}.", error, f"Set {_WHOLE}=1 to see the whole traceback.")
+def _failed(error: Any) -> int:
+    """One line about what was typed wrong, or the whole help if nothing was typed; or about what nobody foresaw.
 
-
-def _usage(error: Any) -> int:
-    """One line about what was typed wrong; the whole help if nothing was typed."""
+    Python's status 1 would say that a limit is below --fail-under.
+    """
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return 2
-    words = " ".join(error.format_message().split())
-    command = error.ctx.command_path if getattr(error, "ctx", None) else "faithscope"
-    return _mistake(f"{words.rstrip('.')}. See {command} --help.")
+    if hasattr(error, "format_message"):
+        words = " ".join(error.format_message().split())
+        command = error.ctx.command_path if getattr(error, "ctx", None) else "faithscope"
+        return _mistake(f"{words.rstrip('.')}. See {command} --help.")
+    if os.environ.get(_WHOLE):
+        traceback.print_exc()
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    words = " ".join(str(error).split()).rstrip(".")
+    told = f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}: {words}."
+    return _mistake(told, error, f"Set {_WHOLE}=1 to see the whole traceback.")
 
 
 def _mistake(message: str, error: Exception | None = None, *more: str) -> int:

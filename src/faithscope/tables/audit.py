@@ -144,11 +144,17 @@ def _baseline(
         with about_reference():
             theirs = other._source()
         shared = "their table" if other.table is log.table else shared_by(source, theirs)
-        if shared is not None and _overlap(source, other.only(log.where, since=log.since)):
-            raise BadInput(
-                f"The log and its reference share {shared}, and rows of it: a difference is one between the rows of "
-                "two logs, such as log.only(\"day < '2026-03-01'\") and log.only(\"day >= '2026-03-01'\")."
-            )
+        if shared is not None:
+            both = other.only(log.where, since=log.since)
+            try:
+                only_rows(source, both.where, both.since, both.time)
+            except BadInput:  # no row is in both
+                pass
+            else:
+                raise BadInput(
+                    f"The log and its reference share {shared}, and rows of it: a difference is one between the rows "
+                    "of two logs, such as log.only(\"day < '2026-03-01'\") and log.only(\"day >= '2026-03-01'\")."
+                )
         if measured.reasons is not None:  # what was learned from the log holds for its reference
             asked = asked | {"discretizer": measured.reasons.settled}
         with about_reference(), other._opened(theirs) as chosen:
@@ -159,15 +165,6 @@ def _baseline(
         notes = tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped))
     refuse_unlike(measured, reference)
     return reference, notes
-
-
-def _overlap(source: LogSource, both: Log) -> bool:
-    """Whether any row is left by the conditions of two logs together."""
-    try:
-        only_rows(source, both.where, both.since, both.time)
-    except BadInput:
-        return False
-    return True
 
 
 def _compared(measured: AuditedLog, sufficient: Estimate | None, reference: AuditedLog) -> Reference:

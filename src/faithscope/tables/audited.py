@@ -25,7 +25,6 @@ from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations, measure_group
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, estimate, noted
-from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_notes
 from faithscope.notes import of_kind
@@ -89,9 +88,6 @@ class AuditOptions:
     features: tuple[str, ...] = ()
     unseen: bool = False
     raw: bool = False
-
-    def __post_init__(self) -> None:
-        check_confidence(self.confidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +223,8 @@ class AuditedLog:
         """
         options, kind, table = self.options, self.coarse, self.source.table
         if options.nulls == "drop":
-            table = table.filter([~is_missing(table[name]) for name in dict.fromkeys((*self.used, *used.values()))])
+            needed = dict.fromkeys((*self.used, *used.values()))
+            table = table.filter([~is_missing(table[name]) for name in needed])
         if self.weights and not options.raw:
             weight = table[self.weights[0]]
             table = table.filter((weight != 0) | weight.isnull())

@@ -1,6 +1,6 @@
 """From an engine to the waist: groups are counted where the rows are, and only the numbers in each group come back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -45,23 +45,17 @@ def read_labels(table: Table) -> dict[Any, int]:
     if len(values) > _MOST_LABELS:
         many = f"Predictions have more than {_MOST_LABELS:,} different values"
         raise BadInput(f"{many}: pass classes, bins, or agreement=fs.Spread().")
-    refuse_number_labels(values, given)
+    known = [(label, n) for label, n in zip(values, given, strict=True) if label is not None]
+    if known and all(isinstance(label, int | float) and not isinstance(label, bool) for label, _ in known):
+        numbers, rows = (np.array(column) for column in zip(*known, strict=True))
+        try:
+            refuse_numbers(numbers.astype(np.float64), rows, "")
+        except BadInput:  # what is passed instead are columns, not arrays
+            raise BadInput(
+                f"Predictions are numbers, {len(numbers):,} different ones in {int(rows.sum()):,} rows such as "
+                f"{numbers[0]:g}, and labels agree only if they are equal: {_INSTEAD}."
+            ) from None
     return dict(zip(values, given.tolist(), strict=True))
-
-
-def refuse_number_labels(values: Sequence[Any], rows: Ints) -> None:
-    """Raise if labels, None for missing, are numbers that are nearly all different; as in memory, in one sentence."""
-    known = [label for label in values if label is not None]
-    if not known or not all(isinstance(label, int | float) and not isinstance(label, bool) for label in known):
-        return
-    numbers, given = np.array(known, np.float64), rows[[label is not None for label in values]]
-    try:
-        refuse_numbers(numbers, given, "")
-    except BadInput:  # what is passed instead are columns, not arrays
-        raise BadInput(
-            f"Predictions are numbers, {len(numbers):,} different ones in {int(given.sum()):,} rows such as "
-            f"{numbers[0]:g}, and labels agree only if they are equal: {_INSTEAD}."
-        ) from None
 
 
 def counted(table: Table, labels: Mapping[Any, int]) -> Profile:

@@ -260,7 +260,7 @@ def predicted(columns: Iterable[str]) -> list[str]:
 
 
 def sample_of(answer: Any, explanations: Explanations, agreement: Agreement) -> Sample:
-    """Rows of an Arrow table, with their explanations."""
+    """The rows of an Arrow table, with their explanations, as a sample."""
     known = answer.column_names
     clusters = coded(answer, [CLUSTER])[1] if CLUSTER in known else None
     labels = predictions_of(answer, predicted(known))

@@ -14,6 +14,7 @@ from faithscope.inputs.arrays import query_kind
 from faithscope.inputs.checks import check_word
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
+from faithscope.measures.intervals.margins import check_confidence
 from faithscope.sample import Sample
 from faithscope.tables.audited import AuditOptions
 from faithscope.tables.columns import KINDS
@@ -155,13 +156,9 @@ class Log:
         since : date, datetime or str, optional
             Leave out rows before this moment, by the column `time`, or by the log's only column of dates or moments.
         """
-        both = [text for text in (self.where, where) if text is not None]
+        both = where if self.where is None else self.where if where is None else f"({self.where}) and ({where})"
         moments = [moment for moment in (self.since, since) if moment is not None]
-        return replace(
-            self,
-            where=" and ".join(f"({text})" for text in both) if len(both) > 1 else next(iter(both), None),
-            since=max(moments, key=to_moment, default=None),
-        )
+        return replace(self, where=both, since=max(moments, key=to_moment, default=None))
 
     def read(self) -> LogRows:
         """The rows in memory, as many as fit, for any other question: explanations, predictions, X and the rest.
@@ -211,10 +208,12 @@ class Log:
     def _options(self, **measured: Any) -> AuditOptions:
         """How its rows are read; and measured, by what a verb was given."""
         method, unseen = to_interval(measured.get("interval"), measured.get("unseen", False))
+        confidence = measured.get("confidence", 0.95)
+        check_confidence(confidence)
         return AuditOptions(
             self,
             to_discretizer(measured.get("discretizer")) or Original(),  # type: ignore[arg-type]
-            measured.get("confidence", 0.95),
+            confidence,
             method,
             to_agreement(measured.get("agreement")),
             self.nulls or "error",

@@ -229,38 +229,32 @@ def read_rows(
     answered : callable, optional
         Fetches some of the rows, to be shown, with whatever names them; by default all of them are fetched.
     """
-    source = log.source
-    words = isinstance(log.kind, SetColumn) and log.kind.words
-    held, ids, texts = dict(inputs or {}), dict[str, str](), set[str]()
+    source, words = log.source, isinstance(log.kind, SetColumn) and log.kind.words
     features = {column: feature for feature, column in (source.settings or {}).get("inputs", {}).items()}
-    measured = () if answered is not None else (*log.inputs, *log.clusters, *log.weights)
-    for name in (name for name in log.others if inputs is None and name not in measured):
+    others, ids, texts = dict(inputs or {}), dict[str, str](), set[str]()
+    never = () if answered is not None else (*log.inputs, *log.clusters, *log.weights)
+    for name in (name for name in log.others if inputs is None and name not in never):
         kind = source.table[name].type()
         plain = kind.is_string() or kind.is_temporal() or kind.is_numeric() or (words and name == DOCUMENT)
         if answered is not None or not plain:
             if shown(source.table[name]) is None:
                 continue
             texts.add(name)
-        (ids if name in log.ids else held)[features.get(name, name)] = name
+        (ids if name in log.ids else others)[features.get(name, name)] = name
     used = {f"g{j}": name for j, name in enumerate(by)}
-    beside = [
-        {f"{letter}{j}": name for j, name in enumerate(names.values())} for letter, names in (("x", held), ("i", ids))
-    ]
-    rows = log.rows(used, beside[0] | beside[1])
-    told = {short: shown(rows[short]) for short, name in (beside[0] | beside[1]).items() if name in texts}
-    rows = rows.mutate(**told) if told else rows
+    places = {f"x{j}": name for j, name in enumerate(others.values())}
+    named = {f"i{j}": name for j, name in enumerate(ids.values())}
+    rows = log.rows(used, places | named)
+    rows = rows.mutate(**{short: shown(rows[short]) for short, name in (places | named).items() if name in texts})
     if answered is None:
         many = fetch_line(rows.aggregate(n=rows.count()))["n"]
         need(_PER_CELL * many * (len(rows.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")
         answer = in_fixed_order(fetch(rows))
     else:
         answer = answered(rows)
-    columns, named = (
-        answer.select(list(places)).rename_columns(list(names))
-        for places, names in zip(beside, (held, ids), strict=True)
-    )
+    columns = answer.select(list(places)).rename_columns(list(others))
     documents = None
-    if words and DOCUMENT in held:
+    if words and DOCUMENT in others:
         documents, columns = columns.column(DOCUMENT).to_pylist(), columns.drop_columns([DOCUMENT])
     return LogRows(
         log.read(answer),
@@ -270,5 +264,5 @@ def read_rows(
         predictions_of(answer, [CLUSTER]) if log.clusters else None,
         {name: as_array(answer.column(place).to_pylist()) for place, name in used.items()},
         columns,
-        named,
+        answer.select(list(named)).rename_columns(list(ids)),
     )

@@ -55,6 +55,7 @@ class Every:
     word: str
     seconds: int = 0
     months: int = 0
+    origin: int = field(default=0, repr=False)  # in seconds since 1970: weeks begin on Mondays
 
     @classmethod
     def of(cls, word: str) -> "Every":
@@ -69,7 +70,10 @@ class Every:
         if parts is None:
             raise BadInput(f"every must be a number with s, min, h, d, w or mo, such as 1d; got {word!r}.")
         number, unit = int(parts[1]), parts[2]
-        return cls(word, months=number) if unit == "mo" else cls(word, seconds=number * _SECONDS[unit])
+        if unit == "mo":
+            return cls(word, months=number)
+        length = number * _SECONDS[unit]
+        return cls(word, length, origin=0 if length % _SECONDS["w"] else _MONDAY)
 
     def number(self, moment: Expression) -> Expression:
         """The number of a moment's window, as an expression."""
@@ -77,7 +81,7 @@ class Every:
 
         since = seconds(moment)
         if not self.months:
-            return floor_to(since - self._origin, self.seconds)
+            return floor_to(since - self.origin, self.seconds)
         # By the date, which has no zone: DuckDB takes the month of a moment in the zone of its session.
         date = ibis.date(1970, 1, 1) + floor_to(since, DAY).as_interval("D")
         return floor_to(date.year().cast("int64") * 12 + date.month().cast("int64") - 1, self.months)
@@ -87,11 +91,7 @@ class Every:
         if self.months:
             year, month = divmod(number * self.months, 12)
             return datetime(year, month + 1, 1)
-        return datetime.fromtimestamp(number * self.seconds + self._origin, UTC).replace(tzinfo=None)
-
-    @property
-    def _origin(self) -> int:
-        return _MONDAY if self.seconds % _SECONDS["w"] == 0 else 0
+        return datetime.fromtimestamp(number * self.seconds + self.origin, UTC).replace(tzinfo=None)
 
 
 @dataclass(frozen=True, repr=False)
