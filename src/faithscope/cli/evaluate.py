@@ -158,4 +158,4 @@ def _bytes_of_rows(path: Path) -> int:
     columns = parquet.read_table(path, columns=texts, read_dictionary=texts).columns
     parts = [chunk for column in columns for chunk in column.chunks]
     lengths = (pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() or 0 for part in parts)
-    return 16 * cells + sum(lengths)
+    return int(16 * cells + sum(lengths))
