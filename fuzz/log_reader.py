@@ -17,7 +17,7 @@ import faithscope as fs
 from faithscope.errors import FaithscopeError
 from faithscope.explanations.arrow import METADATA, from_arrow
 from faithscope.explanations.keys import Plain, Records
-from faithscope.tables.log.writing import to_log
+from faithscope.tables.writing import to_log
 
 LONGEST = 400  # characters of a sentence
 KINDS = (None, "importances", "keys", "rules", "words", "prototypes", "counterfactuals")

@@ -16,7 +16,7 @@ from faithscope.cli.evaluate import read_rows
 from faithscope.datasets import cache_folder
 from faithscope.evaluation.cache import Cache
 from faithscope.integrations import sklearn
-from faithscope.tables.sources.source import open_source
+from faithscope.tables.source import open_source
 from listed import names
 
 

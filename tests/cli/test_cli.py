@@ -19,7 +19,8 @@ from numpy.random import default_rng
 from typer.testing import CliRunner
 
 import faithscope as fs
-from faithscope.cli import main, reproduce
+from faithscope import cli
+from faithscope.cli import main
 from faithscope.errors import MissingExtra
 from faithscope.rounding import down, up
 
@@ -120,9 +121,9 @@ def test_all_commands_are_listed(folder):
 
 
 def test_without_its_package_the_paper_is_not_reproduced_and_one_sentence_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(reproduce, "find_spec", lambda name: None)
+    monkeypatch.setattr(cli, "find_spec", lambda name: None)
     bare = typer.Typer()
-    reproduce.add_to(bare)
+    cli.add_reproduce(bare)
     bare.command()(lambda: None)
     done = CliRunner().invoke(bare, ["reproduce", "table1", "--quick", "--seed", "3"])
     assert isinstance(done.exception, MissingExtra)

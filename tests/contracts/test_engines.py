@@ -21,10 +21,10 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.local import per_explanation
 from faithscope.sample import Sample
+from faithscope.tables import source
 from faithscope.tables.audit import audit
-from faithscope.tables.log.writing import to_log
-from faithscope.tables.sources import source
-from faithscope.tables.sources.connections import kept
+from faithscope.tables.connections import kept
+from faithscope.tables.writing import to_log
 from laws.test_exact_columns import COLUMNS, conditions_on, rows_of
 from refused import refused
 from tables import engines

@@ -9,7 +9,7 @@ import pytest
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.tables.sources import connections
+from faithscope.tables import connections
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 ROWS = default_rng(0).normal(size=(300, 3)).round(1)

@@ -18,7 +18,7 @@ from faithscope.errors import BadInput, FaithscopeError, TooLarge
 from faithscope.explainers import Anchors, Lime, Shap
 from faithscope.explanations.importances import Importances
 from faithscope.runtime import memory
-from faithscope.tables.sources.connections import embedded
+from faithscope.tables.connections import embedded
 from refused import refused
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -201,13 +201,13 @@ def test_groups_of_a_log_that_do_not_fit_are_refused_in_a_sentence(monkeypatch):
     log = pd.DataFrame({"leaf": range(40), "yhat": ["a", "b"] * 20, "region": ["n", "s"] * 20})
     how = {"prediction": "yhat", "explanation": "leaf", "kind": "keys"}
     audited = fs.audit(log, **how)
-    monkeypatch.setattr("faithscope.tables.counts.available", lambda: 30 * 300)
+    monkeypatch.setattr("faithscope.tables.audited.available", lambda: 30 * 300)
     with pytest.raises(TooLarge, match=r"More than 30 different keys, .* do not fit in memory: audit a part"):
         audited.by("region")
 
 
 def test_duckdb_is_given_what_is_left_and_not_what_the_machine_has(monkeypatch):
-    monkeypatch.setattr("faithscope.tables.sources.connections.available", lambda: 2 * GIB)
+    monkeypatch.setattr("faithscope.tables.connections.available", lambda: 2 * GIB)
     found = embedded().raw_sql("SELECT current_setting('memory_limit')").fetchone()
     assert found == ("1.5 GiB",)  # 80%, as DuckDB writes it
 

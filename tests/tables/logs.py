@@ -17,7 +17,7 @@ from faithscope.agreements import Same
 from faithscope.explanations.keys import Plain
 from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.consistency import measure_by
-from faithscope.tables.log.writing import to_log
+from faithscope.tables.writing import to_log
 
 ROWS = 240
 FEATURES = ["Größe", 'a "quoted" b', "group by", "select", "semi;colon -- x"]

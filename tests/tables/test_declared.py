@@ -211,7 +211,7 @@ def test_groups_by_dates_of_a_weighted_log_are_called_by_their_dates():
 
 
 def test_lengths_of_windows_are_checked_before_the_log_is_read(monkeypatch):
-    monkeypatch.setattr("faithscope.tables.audit.MeasuredLog", None)
+    monkeypatch.setattr("faithscope.tables.audit.open_log", None)
     refused(
         fs.errors.BadInput,
         "every must be a number with",

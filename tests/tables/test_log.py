@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 import faithscope as fs
 from faithscope.explanations.keys import Plain, Records
 from faithscope.tables.audit import audit
-from faithscope.tables.log.writing import to_log, write_log
+from faithscope.tables.writing import to_log, write_log
 from tables.logs import assert_same
 
 RNG = default_rng(3)

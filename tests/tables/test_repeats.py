@@ -6,7 +6,7 @@ from numpy.random import default_rng
 
 import faithscope as fs
 from faithscope.notes import TOO_HIGH
-from faithscope.tables import measured_log
+from faithscope.tables import audited
 
 
 def log(n=600, seed=0):
@@ -53,7 +53,7 @@ def test_explanations_and_predictions_alone_are_what_is_counted():
 
 
 def test_a_part_of_a_long_log_tells_the_same(monkeypatch, tmp_path):
-    monkeypatch.setattr(measured_log, "_FEW", 1000)
+    monkeypatch.setattr(audited, "_FEW", 1000)
     once = log(20_000)
     path = f"{tmp_path}/log.parquet"
     few = once.astype({"leaf": str, "age": str}).assign(pay=1.0)  # of which no fair sixteenth is chosen

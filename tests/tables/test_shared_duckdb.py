@@ -10,7 +10,7 @@ from numpy.random import default_rng
 
 import faithscope as fs
 from child import python
-from faithscope.tables.sources import connections
+from faithscope.tables import connections
 
 HOW = {"prediction": "yhat", "explanation": "reason"}
 TEMPLATE = {"kind": "reasons", "discretizer": fs.Template(labels=["yes", "no"]), "inputs": "text"}

@@ -20,8 +20,8 @@ import faithscope as fs
 from child import python
 from faithscope.errors import BadInput, FaithscopeError, NotProven, WrongType
 from faithscope.tables.audit import audit
-from faithscope.tables.engine.engines import clear_errors
-from faithscope.tables.sources.source import open_source
+from faithscope.tables.engines import clear_errors
+from faithscope.tables.source import open_source
 from refused import refused
 from tables import engines, postgres
 
@@ -374,7 +374,7 @@ def test_other_databases_are_not_opened_here(tmp_path):
 
 def test_what_spills_to_disk_lies_in_a_folder_of_this_process_that_nobody_else_can_read():
     code = (
-        "import os, stat; from faithscope.tables.sources.connections import embedded; "
+        "import os, stat; from faithscope.tables.connections import embedded; "
         "f = embedded().raw_sql(\"SELECT current_setting('temp_directory')\").fetchall()[0][0]; "
         "print(f, oct(stat.S_IMODE(os.stat(f).st_mode)), os.path.isdir(f))"
     )
@@ -388,7 +388,7 @@ def test_what_spills_to_disk_lies_in_a_folder_of_this_process_that_nobody_else_c
 @pytest.mark.slow
 def test_nothing_that_spilled_is_left_after_sigterm(tmp_path):
     code = (
-        "import sys; from faithscope.tables.sources.connections import embedded; "
+        "import sys; from faithscope.tables.connections import embedded; "
         "import faithscope.monitor.store as own; own.connected(None); "
         "c = embedded(temp_directory=sys.argv[1], memory_limit='60MB'); "
         "c.raw_sql('CREATE TABLE t AS SELECT range, hash(range) FROM range(9000000)'); print(flush=True); "

@@ -16,8 +16,8 @@ from faithscope.errors import BadInput
 from faithscope.measures.comparing.beside import Beside
 from faithscope.sample import Sample
 from faithscope.tables.audit import audit
-from faithscope.tables.engine.answers import fetch
-from faithscope.tables.sources.source import open_source
+from faithscope.tables.engines import fetch
+from faithscope.tables.source import open_source
 from faithscope.tables.windows import Every
 from refused import refused
 from tables import engines

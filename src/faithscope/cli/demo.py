@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from faithscope.evaluation.compare import Comparison
 
 CODES = "SHAP reason codes"
-_TITLE = "Adult: who is predicted to earn more than $50,000, and why"
-_FAVORABLE = ">50K"
-_UNUSED = ["fnlwgt", "education"]  # a survey's weight; education-num in words
 
 
 def demo(
@@ -41,11 +38,15 @@ def demo(
             err=True,
         )
     adult = adult_sample()
-    people, half = adult.X.drop(columns=_UNUSED), len(adult.y) // 2
+    # A survey's weight; and education-num in words.
+    people, half = adult.X.drop(columns=["fnlwgt", "education"]), len(adult.y) // 2
     train, others = people.iloc[:half], people.iloc[half:]
     model = _fitted(train, adult.y[:half])
-    comparison = demonstrate(model, train, others, cache=cache)
-    tell(comparison, _TITLE, Outcome(report, as_json, summary))
+    tell(
+        demonstrate(model, train, others, cache=cache),
+        "Adult: who is predicted to earn more than $50,000, and why",
+        Outcome(report, as_json, summary),
+    )
     if open_page:
         typer.launch(report.resolve().as_uri())
 
@@ -67,9 +68,10 @@ def demonstrate(model: Any, train: Any, others: Any, *, cache: Any = None) -> "C
     chosen: dict[str, Any] = {"LIME": SignOfTop(5)}
     if find_spec("shap"):
         asked = {CODES: explainers.Shap(model, train.iloc[:100]), **asked}
-        chosen[CODES] = ReasonCodes(4, against=_FAVORABLE)
-    groups = np.where(married, "married", "not married")
-    return compare(model, asked, others, discretizer=chosen, by=groups, cache=cache)
+        chosen[CODES] = ReasonCodes(4, against=">50K")
+    return compare(
+        model, asked, others, discretizer=chosen, by=np.where(married, "married", "not married"), cache=cache
+    )
 
 
 def _fitted(train: Any, labels: Any) -> Any:
@@ -81,7 +83,7 @@ def _fitted(train: Any, labels: Any) -> Any:
     from sklearn.preprocessing import OrdinalEncoder
 
     numbered = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
-    words = make_column_selector(dtype_exclude="number")
-    columns = make_column_transformer((numbered, words), remainder="passthrough", verbose_feature_names_out=False)
+    words = numbered, make_column_selector(dtype_exclude="number")
+    columns = make_column_transformer(words, remainder="passthrough", verbose_feature_names_out=False)
     trees = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=0)
     return make_pipeline(columns, trees).set_output(transform="pandas").fit(train, labels)

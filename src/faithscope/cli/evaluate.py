@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from faithscope.agreements import from_word
 from faithscope.cli.options import CacheFolder, grouped
 from faithscope.cli.outcome import Measured, Outcome, tell
 from faithscope.errors import BadInput, MissingExtra, UnknownName
@@ -57,7 +56,6 @@ def evaluate(
         if name not in explainers:
             raise UnknownName(f"--gate names {name!r}, no explainer of {system}. {hint(name, explainers)}")
     rows, asked = read_rows(data), {**vars(how), "by": by}
-    agreement = asked.pop("agreement")
     for option in ("clusters", "weights", "by"):
         asked[option] = None if asked[option] is None else column(rows, asked[option])
     comparison = compare(
@@ -67,12 +65,11 @@ def evaluate(
         discretizer=to_choice(discretize),
         seed=seed,
         cache=cache,
-        agreement=None if agreement is None else from_word(agreement),
         at_least=outcome.at_least,
         **asked,
     )
     found = None
-    if outcome.cuts:
+    if outcome.slices or outcome.fail_if_slice:
         found = {name: each.slices(seed=seed) for name, each in comparison.items() if not each.baseline}
     tell(comparison, f"How faithful are the explanations of {system}?", outcome, found)
     outcome.judge(comparison, found, gate)
@@ -119,9 +116,6 @@ def load_system(path: str) -> tuple[Any, dict[str, Any]]:
     return model, text_names(explainers)
 
 
-_TEXTS = ("string", "large_string", "string_view", "binary", "large_binary")
-
-
 def read_rows(path: Path) -> Any:
     """A pandas frame from a Parquet or CSV file."""
     import pandas as pd
@@ -156,8 +150,12 @@ def _bytes_of_rows(path: Path) -> int:
         return 2 * path.stat().st_size
     with parquet.ParquetFile(path) as known:
         cells = known.metadata.num_rows * known.metadata.num_columns
-        texts = [field.name for field in known.schema_arrow if str(field.type) in _TEXTS]
-    held = parquet.read_table(path, columns=texts, read_dictionary=texts)
-    parts = [chunk for column in held.columns for chunk in column.chunks]
-    lengths = [pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() or 0 for part in parts]
+        texts = [
+            field.name
+            for field in known.schema_arrow
+            if str(field.type) in ("string", "large_string", "string_view", "binary", "large_binary")
+        ]
+    columns = parquet.read_table(path, columns=texts, read_dictionary=texts).columns
+    parts = [chunk for column in columns for chunk in column.chunks]
+    lengths = (pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() or 0 for part in parts)
     return int(16 * cells + sum(lengths))

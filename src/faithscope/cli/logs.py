@@ -65,7 +65,7 @@ class DeclaredLog:
         `further` is said of the log too, by names of `faithscope.Log`.
         """
         from faithscope.tables.logs import Log
-        from faithscope.tables.sources.source import open_source
+        from faithscope.tables.source import open_source
 
         typed = {**vars(self), **further}
         files, file = typed.pop("log"), typed.pop("log_options")
@@ -78,9 +78,6 @@ class DeclaredLog:
             raise BadInput("Say which log to read: a file, or --table with --connect.")
         if table is not None and connect is None:
             raise BadInput(f"--table {table} is a table of a database: say which with --connect.")
-        predicted = said.get("prediction")
-        if isinstance(predicted, list) and len(predicted) == 1:  # the option may be repeated
-            said["prediction"] = predicted[0]
         return Log(open_source(files or table, connect), connect=connect, **said), discretizer
 
 
@@ -135,16 +132,17 @@ def audit(
     if fail_if_worse and (compared is None or isinstance(compared, int)):
         raise BadInput("--fail-if-worse compares with another log: name it with --against.")
     asked = dict(vars(how))
-    columns = {"clusters": asked.pop("clusters"), "weights": asked.pop("weights"), "time": by_time, "since": since}
-    opened, discretizer = log.open(id=row_id, **columns)
+    clusters, weights = asked.pop("clusters"), asked.pop("weights")
+    opened, discretizer = log.open(id=row_id, clusters=clusters, weights=weights, time=by_time, since=since)
     with opened._source().one_state():  # the report is about the rows that were measured
-        every = "1d" if every is None and by_time is not None else every
+        if every is None and by_time is not None:
+            every = "1d"
         result = audit_log(opened, discretizer=discretizer, by=by or None, every=every, against=compared, **asked)
-        found = {result.name: result.slices()} if outcome.cuts else None
+        found = {result.name: result.slices()} if outcome.slices or outcome.fail_if_slice else None
         tell(result, f"How faithful are the explanations in {result.name}?", outcome, found)
     if result.windows is not None and not outcome.as_json:
-        heading = f"consistency in windows of {result.windows.every}, compared with {result.windows.against}"
-        typer.echo(visible_lines(f"\n{heading}\n{with_options(result.windows)}"))
+        heading = f"\nconsistency in windows of {result.windows.every}, compared with {result.windows.against}"
+        typer.echo(visible_lines(f"{heading}\n{with_options(result.windows)}"))
     outcome.judge(result, found)
     if fail_if_worse:
         other: Any = result.reference

@@ -114,7 +114,7 @@ def report(
         _judge(look, fail_under)
 
 
-_AGAIN = "begin another state, with monitor add --cluster"
+_DOUBTED = ", and is doubted, since rows seem to come back: begin another state, with monitor add --cluster"
 
 
 def _judge(look: Any, fail_under: float | None) -> None:
@@ -122,9 +122,9 @@ def _judge(look: Any, fail_under: float | None) -> None:
     lines = []
     for name, limits in look.limits.items() if fail_under is not None else ():
         if limits.low < fail_under or limits.doubted:
-            doubt = f", and is doubted, since rows seem to come back: {_AGAIN}" if limits.doubted else ""
-            low = f"the lower limit of {look.names[name]} is {down(limits.low)}{doubt}"
-            lines.append(f"--fail-under {fail_under:g}: {low}")
+            doubt = _DOUBTED if limits.doubted else ""
+            limit = f"the lower limit of {look.names[name]} is {down(limits.low)}"
+            lines.append(f"--fail-under {fail_under:g}: {limit}{doubt}")
     # The verdict on limits has an error of its own: together they would be wrong more often.
     refuse(lines, bool(lines or look.alarms))
 

@@ -87,11 +87,6 @@ class Outcome:
         check_share(self.at_least, "--at-least")
         append_summary(self.summary)
 
-    @property
-    def cuts(self) -> bool:
-        """Whether slices are looked for."""
-        return self.slices or self.fail_if_slice
-
     def judge(self, result: Any, slices: Mapping[str, Slices] | None, explainers: list[str] | None = None) -> None:
         """Exit with 1, and one line per failure, if a lower limit is below the threshold, or a slice stands out."""
         if self.fail_under is not None:

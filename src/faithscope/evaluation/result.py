@@ -341,7 +341,7 @@ class Evaluation(OfOneExplainer):
 
         The row labels of a pandas frame become a column, under their name or ``index``: ``audit(path, id="index")``.
         """
-        from faithscope.tables.log.writing import write_log
+        from faithscope.tables.writing import write_log
 
         write_log(path, self.explanations, self.predictions, self.X)
 

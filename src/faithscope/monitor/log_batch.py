@@ -10,10 +10,18 @@ from faithscope.errors import BadInput, NotProven
 from faithscope.inputs.arrays import to_objects
 from faithscope.monitor.adding import LOOKED, Batch, are_ids, fixed_discretizer
 from faithscope.monitor.moments import column_named, times_unsaid, to_days
-from faithscope.tables.engine.answers import dropped_note, fetch, numbers_of, refuse_nested, refuse_no_moments
-from faithscope.tables.engine.engines import DAY, floor_to, seconds
-from faithscope.tables.log.layout import open_log
-from faithscope.tables.log.rows import CLUSTER
+from faithscope.tables.columns import CLUSTER, keys_of
+from faithscope.tables.engines import (
+    DAY,
+    dropped_note,
+    fetch,
+    floor_to,
+    numbers_of,
+    refuse_nested,
+    refuse_no_moments,
+    seconds,
+)
+from faithscope.tables.layout import open_log
 from faithscope.tables.logs import Log
 
 _REMEMBERED = ("prediction", "explanation", "kind", "inputs", "clusters", "time", "nulls")
@@ -88,13 +96,14 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
                 known = whole.filter(whole[name].notnull()).select(v=whole[name]).distinct().order_by("v")
                 ids[name] = fetch(known.limit(LOOKED)).column("v").to_pylist()
         used = {"g0": groups[0]} if groups else {}
-        keyed = log.rows(used if column is None else {**used, "moment": column})
-        table, lines = keyed.table, [*used, *([CLUSTER] if keyed.clustered else []), *keyed.keys, "label"]
+        table = log.rows(used if column is None else {**used, "moment": column})
+        keys = keys_of(table.columns)
+        lines = [*used, *([CLUSTER] if log.clusters else []), *keys, "label"]
         if column is not None:
             table, lines = table.mutate(day=floor_to(seconds(table["moment"]), DAY)), ["day", *lines]
         answer = fetch(table.group_by(lines).aggregate(given=table.count()))
     given = numbers_of(answer, "given")
-    listed = {name: answer.column(name).to_pylist() for name in lines if name not in keyed.keys}
+    listed = {name: answer.column(name).to_pylist() for name in lines if name not in keys}
     # NaN is missing too.
     held = {name: to_objects([None if each != each else each for each in values]) for name, values in listed.items()}
     # With nulls="key" a missing group is a group, but nobody knows when a row happened, or whose it is.
@@ -106,7 +115,7 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
             f'{missing:,} rows: say nulls="drop" to leave such rows out, on the command line --nulls drop.'
         )
     return Batch.of(
-        keyed.read(answer),
+        log.read(answer),
         held["label"],
         held["day"].astype(np.int64) if "day" in held else to_days(when, len(given)),
         held.get("g0"),

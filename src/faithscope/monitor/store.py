@@ -15,7 +15,7 @@ from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array
 from faithscope.runtime.files import to_file
 from faithscope.runtime.threads import anew_in_children
-from faithscope.tables.sources.connections import private, without_bar
+from faithscope.tables.connections import private, without_bar
 
 FORMAT = "faithscope monitor"
 VERSION = 5

@@ -8,16 +8,17 @@ from faithscope.discretizers import Discretizer
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_whole, is_real
 from faithscope.measures.estimate import Estimate, Method
+from faithscope.notes import of_kind
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.of_logs import tells_new_words
-from faithscope.tables.engine.answers import dropped_note
-from faithscope.tables.log.conditions import only_rows
+from faithscope.tables.audited import AuditedLog
+from faithscope.tables.conditions import only_rows
+from faithscope.tables.layout import open_log
 from faithscope.tables.logs import Log, LogColumns
-from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.reference import Reference, about_reference, features_of_log, refuse_unlike, shared_by
+from faithscope.tables.reference import Reference, about_reference, refuse_unlike, shared_by
 from faithscope.tables.result import Audit
 from faithscope.tables.scopes import scoped_by, scoped_measures
-from faithscope.tables.sources.source import LogSource, Names
+from faithscope.tables.source import LogSource, Names
 from faithscope.tables.windows import Every, over_time
 from faithscope.words import several
 
@@ -94,7 +95,8 @@ def audit(
         source.named([time], "time")
     used = (*groups, *(() if time is None else (time,)))
     with log._opened(source, options, used, shows=True) as chosen:
-        measured = MeasuredLog.of(chosen, options)
+        measured = open_log(chosen, options)
+        whole = measured.consistency
         baseline, compared = _baseline(against, log, source, time, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None
@@ -102,15 +104,15 @@ def audit(
         scoped = scoped_by(measured, groups, known) if groups and known else {}
         outside = []  # rows that are in no population of a grouping
         if populations is not None:
-            rows = measured.consistency.n - sum(part.n for part in populations.estimates.values())
+            rows = whole.n - sum(part.n for part in populations.estimates.values())
             if rows:
                 told = several(rows, "row is", "rows are")
                 outside.append(f"{told} in no population by {populations.by}: values missing")
         return Audit(
-            measured.consistency,
+            whole,
             sufficient,
-            name=measured.log.source.name,
-            explainer=measured.log.kind.what,
+            name=measured.source.name,
+            explainer=measured.kind.what,
             discretizer=repr(options.discretizer),
             populations=populations,
             sufficiency_populations=scoped.get("sufficiency"),
@@ -118,14 +120,14 @@ def audit(
             windows=None if time is None else over_time(measured, time, width, baseline, groups),
             necessity=necessary,
             reference=None if isinstance(baseline, int) else _compared(measured, sufficient, baseline),
-            notes=(*measured.log.source.notes, *measured.log.notes, *notes, *outside, *compared),
+            notes=(*measured.source.notes, *measured.notes, *notes, *outside, *compared),
             _measured=measured,
         )
 
 
 def _baseline(
-    against: Any, log: Log, source: LogSource, time: str | None, measured: MeasuredLog, asked: dict[str, Any]
-) -> tuple[MeasuredLog | int, tuple[str, ...]]:
+    against: Any, log: Log, source: LogSource, time: str | None, measured: AuditedLog, asked: dict[str, Any]
+) -> tuple[AuditedLog | int, tuple[str, ...]]:
     """What is compared with, another log or the first so many windows, and notes on its rows that were left out."""
     if against is None:
         return 1, ()
@@ -143,39 +145,37 @@ def _baseline(
         with about_reference():
             theirs = other._source()
         shared = "their table" if other.table is log.table else shared_by(source, theirs)
-        if shared is not None and _overlap(source, other.only(log.where, since=log.since)):
-            raise BadInput(
-                f"The log and its reference share {shared}, and rows of it: a difference is one between the rows of "
-                "two logs, such as log.only(\"day < '2026-03-01'\") and log.only(\"day >= '2026-03-01'\")."
-            )
+        if shared is not None:
+            both = other.only(log.where, since=log.since)
+            try:
+                only_rows(source, both.where, both.since, both.time)
+            except BadInput:  # no row is in both
+                pass
+            else:
+                raise BadInput(
+                    f"The log and its reference share {shared}, and rows of it: a difference is one between the rows "
+                    "of two logs, such as log.only(\"day < '2026-03-01'\") and log.only(\"day >= '2026-03-01'\")."
+                )
         if measured.reasons is not None:  # what was learned from the log holds for its reference
             asked = asked | {"discretizer": measured.reasons.settled}
         with about_reference(), other._opened(theirs) as chosen:
             # Of two features that are equally important, the first decides, so they are read in one order.
-            options = replace(other._options(**asked), features=features_of_log(measured))
-            reference = MeasuredLog.of(chosen, options)
-        notes = tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped_note(reference.dropped)))
+            options = replace(other._options(**asked), features=measured.features)
+            reference = open_log(chosen, options)
+            dropped = of_kind(reference.consistency.notes, "dropped")
+        notes = tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped))
     refuse_unlike(measured, reference)
     return reference, notes
 
 
-def _overlap(source: LogSource, both: Log) -> bool:
-    """Whether any row is left by the conditions of two logs together."""
-    try:
-        only_rows(source, both.where, both.since, both.time)
-    except BadInput:
-        return False
-    return True
-
-
-def _compared(measured: MeasuredLog, sufficient: Estimate | None, reference: MeasuredLog) -> Reference:
+def _compared(measured: AuditedLog, sufficient: Estimate | None, reference: AuditedLog) -> Reference:
     """The log against another one."""
-    theirs = scoped_measures(reference).sufficiency if sufficient is not None else None
+    theirs = scoped_measures(reference)[0] if sufficient is not None else None
     pairs = ((measured.consistency, reference.consistency), (sufficient, theirs))
     both = [(ours, other) for ours, other in pairs if ours is not None and other is not None]
-    name = reference.log.source.name
-    name = name if name != measured.log.source.name else f"the reference ({name})"
-    found = measured.beside_reference(measured.cells or measured.fetched(measured.rows), reference)
+    name = reference.source.name
+    name = name if name != measured.source.name else f"the reference ({name})"
+    found = measured.beside_reference(measured.everything, reference)
     asked = None if found is None else found.answered_by([1])
     return Reference(
         name,

@@ -15,14 +15,15 @@ from faithscope.inputs.checks import check_word
 from faithscope.inputs.repeats import repeated_share
 from faithscope.measures.consistency import consistency
 from faithscope.measures.estimate import noted, to_interval
+from faithscope.measures.intervals.margins import check_confidence
 from faithscope.sample import Sample, repeated_note
-from faithscope.tables.engine.answers import NULLS, Nulls, dropped_note, refuse_nested, scan
-from faithscope.tables.log.conditions import only_rows, to_moment
-from faithscope.tables.log.layout import countable, known_to_engines, open_log
-from faithscope.tables.log.rows import KINDS, AuditOptions
-from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.audited import AuditOptions
+from faithscope.tables.columns import KINDS
+from faithscope.tables.conditions import only_rows, to_moment
+from faithscope.tables.engines import NULLS, Nulls, dropped_note, refuse_nested, scan
+from faithscope.tables.layout import countable, known_to_engines, open_log
 from faithscope.tables.scopes import LogRows, in_groups, read_rows
-from faithscope.tables.sources.source import LogSource, Names, open_source
+from faithscope.tables.source import LogSource, Names, open_source
 from faithscope.words import hint
 
 _SAID = {"predictions": "prediction", "X": "inputs", "weights": "weights", "clusters": "clusters"}
@@ -156,13 +157,9 @@ class Log:
         since : date, datetime or str, optional
             Leave out rows before this moment, by the column `time`, or by the log's only column of dates or moments.
         """
-        both = [text for text in (self.where, where) if text is not None]
+        both = where if self.where is None else self.where if where is None else f"({self.where}) and ({where})"
         moments = [moment for moment in (self.since, since) if moment is not None]
-        return replace(
-            self,
-            where=" and ".join(f"({text})" for text in both) if len(both) > 1 else next(iter(both), None),
-            since=max(moments, key=to_moment, default=None),
-        )
+        return replace(self, where=both, since=max(moments, key=to_moment, default=None))
 
     def read(self) -> LogRows:
         """The rows in memory, as many as fit, for any other question: explanations, predictions, X and the rest.
@@ -212,10 +209,12 @@ class Log:
     def _options(self, **measured: Any) -> AuditOptions:
         """How its rows are read; and measured, by what a verb was given."""
         method, unseen = to_interval(measured.get("interval"), measured.get("unseen", False))
+        confidence = measured.get("confidence", 0.95)
+        check_confidence(confidence)
         return AuditOptions(
             self,
             to_discretizer(measured.get("discretizer")) or Original(),  # type: ignore[arg-type]
-            measured.get("confidence", 0.95),
+            confidence,
             method,
             to_agreement(measured.get("agreement")),
             self.nulls or "error",
@@ -241,8 +240,8 @@ class Log:
         source, by = self._source(), asked.get("by")
         columns = () if by is None else source.named(by, "by")
         with self._opened(source, settings, columns) as rows:
-            measured = MeasuredLog.of(rows, settings)
-            notes = (*measured.log.source.notes, *measured.log.notes)
+            measured = open_log(rows, settings)
+            notes = (*measured.source.notes, *measured.notes)
             return noted(measured.consistency, notes) if by is None else measured.by(columns)
 
     def _in_memory(self, verb: Callable[..., Any], rows: LogSource, options: dict[str, Any]) -> Any:

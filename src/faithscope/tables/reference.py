@@ -14,9 +14,9 @@ from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, B
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import number
 from faithscope.rounding import in_brackets
-from faithscope.tables.log.rows import NumberColumns, PairColumns
-from faithscope.tables.measured_log import MeasuredLog
-from faithscope.tables.sources.source import LogSource
+from faithscope.tables.audited import AuditedLog
+from faithscope.tables.columns import NumberColumns
+from faithscope.tables.source import LogSource
 from faithscope.visible import visible
 
 _SHOWN = 8  # features that an error names
@@ -122,7 +122,7 @@ class Reference:
         return "\n".join(self.lines())
 
 
-def refuse_unlike(measured: MeasuredLog, reference: MeasuredLog) -> None:
+def refuse_unlike(measured: AuditedLog, reference: AuditedLog) -> None:
     """Raise if two logs were not measured in the same way, so that their difference would say nothing."""
     alike = "so their difference would say nothing: audit both in the same way, or pass the other log itself."
     how, otherwise = _manner(measured), _manner(reference)
@@ -130,10 +130,10 @@ def refuse_unlike(measured: MeasuredLog, reference: MeasuredLog) -> None:
         if own != otherwise[what]:
             both = f"{own or 'none'} and {otherwise[what] or 'none'}"
             raise BadInput(f"The log and its reference differ in {what} ({both}), {alike}")
-    ours, theirs = features_of_log(measured), features_of_log(reference)
+    ours, theirs = measured.features, reference.features
     # A feature that no row names would change nothing if it counts 0 and its rank does not matter.
-    ranked = any(isinstance(step, Rank) for step in steps(measured.log.options.discretizer))
-    if ours == theirs or (measured.log.sparse and not ranked and theirs[: len(ours)] == ours):
+    ranked = any(isinstance(step, Rank) for step in steps(measured.options.discretizer))
+    if ours == theirs or (measured.sparse and not ranked and theirs[: len(ours)] == ours):
         return
     only = [sorted(set(a) - set(b)) for a, b in ((ours, theirs), (theirs, ours))]
     told = [", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "") or "none" for names in only]
@@ -141,14 +141,6 @@ def refuse_unlike(measured: MeasuredLog, reference: MeasuredLog) -> None:
         f"The log and its reference differ in features or in their order ({told[0]} only in the log, {told[1]} only in "
         f"the reference), {alike}"
     )
-
-
-def features_of_log(measured: MeasuredLog) -> tuple[str, ...]:
-    """The names of the features that explanations have a value for, in order; empty if they have none."""
-    kind = measured.log.kind
-    if isinstance(kind, NumberColumns) and not kind.named:
-        return ()
-    return kind.names if isinstance(kind, NumberColumns | PairColumns) else ()
 
 
 @contextmanager
@@ -169,13 +161,14 @@ def shared_by(source: LogSource, reference: LogSource) -> str | None:
     return f"table {source.name!r}" if table and source.table.equals(reference.table) else None
 
 
-def _manner(measured: MeasuredLog) -> dict[str, str]:
-    log, kind = measured.log, measured.log.kind
+def _manner(measured: AuditedLog) -> dict[str, str]:
+    kind = measured.kind
+    chosen = measured.options.discretizer if measured.reasons is None else measured.reasons.settled
     return {
-        "clusters": " and ".join(log.clusters),
-        "weights": " and ".join(log.weights),
-        "discretizer": repr(log.options.discretizer if measured.reasons is None else measured.reasons.settled),
-        "agreement": repr(log.options.agreement),
-        "the kind of explanations": log.kind.what,
-        "the number of features": str(len(kind.names)) if isinstance(kind, NumberColumns) and not kind.named else "",
+        "clusters": " and ".join(measured.clusters),
+        "weights": " and ".join(measured.weights),
+        "discretizer": repr(chosen),
+        "agreement": repr(measured.agreement),
+        "the kind of explanations": kind.what,
+        "the number of features": str(kind.width) if isinstance(kind, NumberColumns) and not measured.features else "",
     }

@@ -1,28 +1,37 @@
 """Audit: how faithful the explanations of a log are, and every question one can ask about it."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
+
+from faithscope.counting.counts import Counts
 from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import BadInput, NotScoped
+from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import check_whole, check_word
 from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.populations import AMONG, BESIDE_REFERENCE, Populations
-from faithscope.measures.counterexamples import counterexamples
+from faithscope.measures.counterexamples import counterexamples, stranger_pairs
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.local import per_explanation
 from faithscope.measures.slices import Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
+from faithscope.sample import Sample, number_labels
 from faithscope.sinks.card import in_lines
-from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.audited import AuditedLog
+from faithscope.tables.cells import Cells
+from faithscope.tables.columns import CLUSTER, keys_of, predicted
+from faithscope.tables.engines import Expression, Table, fetch
 from faithscope.tables.reference import Reference
 from faithscope.tables.scopes import encoding, read_rows, scoped_by
-from faithscope.tables.sources.source import Names
+from faithscope.tables.source import Names
 from faithscope.tables.windows import Windows
-from faithscope.tables.worst import Examples, apart, worst_counts
 from faithscope.visible import visible
+from faithscope.words import readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +41,66 @@ if TYPE_CHECKING:
     from faithscope.report.result import Breakdown
 
 _SHOWN = 100  # explanations whose rows are fetched to be shown
+_EXAMPLES = 50  # rows of each label of an explanation that are fetched to be shown
+_COLUMNS = 6  # of a row that has no id
+_CHARACTERS = 40  # of a cell
+_COUNTER = re.compile(r"(?i)^(unnamed: \d+|index|(.*[\W_])?id)$")  # what numbers rows, if nobody named an id
+
+
+class Examples(NamedTuple):
+    """Some rows of each label of the worst explanations, to be shown, with the columns that name them.
+
+    Attributes
+    ----------
+    sample : Sample
+        Its X is what says how near two rows are: `others`.
+    ids : dict of columns
+        Those that identify rows; empty if none do.
+    others : dict of columns
+        Every other column that can be shown and is neither prediction nor explanation.
+    """
+
+    sample: Sample
+    ids: dict[str, list[Any]]
+    others: dict[str, list[Any]]
+
+    @classmethod
+    def of(cls, measured: AuditedLog) -> "Examples":
+        """Rows of the worst explanations; of numbers, those of the pairs that are farthest apart."""
+        found = read_rows(measured, answered=lambda rows: _some_rows(measured, rows))
+        ids, others = found.ids.to_pydict(), found.columns.to_pydict()
+        for name in [name for name in others if _COUNTER.search(name)]:
+            if len(set(others[name])) == len(found.predictions):
+                ids[name] = others.pop(name)
+        compared = found.columns.select(list(others)) if others else None
+        clusters = None if found.clusters is None else number_labels(found.clusters)[1]
+        labels, agreement = found.predictions, measured.agreement
+        return cls(Sample(found.explanations, labels, compared, clusters=clusters, agreement=agreement), ids, others)
+
+    def name(self, row: int) -> str:
+        """A row by its ids, else by the first of its own columns."""
+        cells = self.ids or dict(list(self.others.items())[:_COLUMNS])
+        text = ", ".join(f"{_short(name)} {_short(column[row])}" for name, column in cells.items())
+        more = 0 if self.ids else len(self.others) - len(cells)
+        return (text + (f", … ({more} more)" if more else "")) or "a row without other columns"
+
+    def names(self, pairs: dict[str, Any]) -> dict[str, list[str]]:
+        """The names of the rows of pairs, which are given by position, as the columns `index_a` and `index_b`."""
+        return {f"index_{side}": list(map(self.name, pairs[f"row_{side}"].tolist())) for side in "ab"}
+
+    def without_positions(self, pairs: dict[str, Any]) -> dict[str, Any]:
+        """Pairs of rows by name in place of their positions: ids first, then `index_a` and `index_b` to read."""
+        named: dict[str, Any] = {}
+        for name, column in self.ids.items():
+            for side in "ab":
+                named[f"{name}_{side}"] = [column[row] for row in pairs[f"row_{side}"].tolist()]
+        others = {name: column for name, column in pairs.items() if not name.startswith("row_")}
+        return {**named, **self.names(pairs), **others, **named}
+
+
+def _short(value: Any) -> str:
+    text = " ".join(readable(value).split())
+    return text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +152,7 @@ class Audit(OfOneExplainer):
     reference: Reference | None = None
     notes: tuple[str, ...] = ()
     necessity: Estimate | None = None
-    _measured: MeasuredLog = field(repr=False, compare=False, kw_only=True)
+    _measured: AuditedLog = field(repr=False, compare=False, kw_only=True)
 
     _written = (
         *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "agreement"),
@@ -96,12 +165,13 @@ class Audit(OfOneExplainer):
         Every row counts once. If rows are clustered, intervals take each cluster for a single draw, and
         ``consistency`` is that of rows of different clusters.
         """
-        measured = self._measured
-        with measured.asked():
-            cells, clustered = measured.cells, None
-            if cells is not None and cells.clusters is not None:
-                clustered = cells.numbered.explanations.locate(cells.sample.explanations), cells.sample
-            return frame(per_explanation(worst_counts(measured, k), self.consistency.confidence, k, clustered))
+        measured, clustered = self._measured, None
+        with measured.source.one_state():
+            counts = _counts(measured, k)
+            if measured.clusters:
+                cells = measured.everything
+                clustered = np.repeat(cells.codes, cells.given), cells.sample
+            return frame(per_explanation(counts, self.consistency.confidence, k, clustered))
 
     def counterexamples(self, k: int = 10) -> "pd.DataFrame":
         """Pairs of rows, same explanation, different prediction: worst explanations first, nearest rows first.
@@ -126,9 +196,9 @@ class Audit(OfOneExplainer):
         if check_whole(k, "k, the number of pairs wanted,") > _SHOWN:
             raise BadInput(f"An audit shows at most {_SHOWN} pairs of rows; got k={k}: ask for fewer.")
         measured = self._measured
-        with measured.asked():
-            sample, counts = self._examples.sample, worst_counts(measured, _SHOWN)
-        return counterexamples(counts, sample, k, None if measured.cells is None else apart(measured.cells))
+        with measured.source.one_state():
+            sample, counts = self._examples.sample, _counts(measured, _SHOWN)
+        return counterexamples(counts, sample, k, None if measured.cells is None else _apart(measured.cells))
 
     @property
     def X(self) -> "pd.DataFrame":  # noqa: N802
@@ -137,7 +207,7 @@ class Audit(OfOneExplainer):
 
     @cached_property
     def _examples(self) -> Examples:
-        return Examples.of(self._measured, _SHOWN)
+        return Examples.of(self._measured)
 
     def by(
         self, columns: Names, measure: Literal["consistency", "sufficiency", "necessity"] = "consistency"
@@ -147,9 +217,9 @@ class Audit(OfOneExplainer):
         Beside everybody, rows of the group ask and all rows answer; ``.among`` compares rows of one group alone.
         Sufficiency and necessity are those of rules and words.
         """
-        names = self._measured.log.source.named(columns, "by")
+        names = self._measured.source.named(columns, "by")
         if check_word(measure, "measure", MEASURES) == "consistency":
-            with self._measured.asked():
+            with self._measured.source.one_state():
                 return self._measured.by(names)
         if getattr(self, measure) is None:
             why = "; ".join(self.notes) or "its explanations do not say where they apply"
@@ -159,7 +229,7 @@ class Audit(OfOneExplainer):
                 f"An audit measures the {measure} of importances of all rows. By population ask the log: "
                 f"fs.{measure}(fs.Log(...), relation=fs.Alike(), by=...)."
             )
-        with self._measured.asked():
+        with self._measured.source.one_state():
             return scoped_by(self._measured, names, [measure])[measure]
 
     def slices(self, *, most: int = 5, seed: int = 0) -> Slices:
@@ -169,8 +239,8 @@ class Audit(OfOneExplainer):
         many as fit.
         """
         measured = self._measured
-        with measured.asked():
-            rows = read_rows(measured.log)
+        with measured.source.one_state():
+            rows = read_rows(measured)
         if not rows.columns.num_columns:
             raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
         sample = rows._replace(X=None).sample(measured.agreement)
@@ -181,7 +251,7 @@ class Audit(OfOneExplainer):
 
         Explanations must be rules or words, and the log must hold the inputs that they speak of.
         """
-        with self._measured.asked():
+        with self._measured.source.one_state():
             return encoding(self._measured)
 
     def leakage(self, words: Sequence[str] | None = None) -> "Leakage":
@@ -192,7 +262,7 @@ class Audit(OfOneExplainer):
         words : list of str, optional
             Further words or phrases that name a label, besides those of the predictions.
         """
-        with self._measured.asked():
+        with self._measured.source.one_state():
             return self._measured.leakage(words)
 
     def _leakage(self) -> "Leakage | None":
@@ -244,3 +314,64 @@ class Audit(OfOneExplainer):
     def _row_pairs(self, measure: str, k: int) -> list[dict[str, Any]]:
         """The same; none for sufficiency."""
         return self._counterexamples(k).to_dict("records") if measure == "consistency" else []
+
+
+def _counts(measured: AuditedLog, k: int | None) -> Counts:
+    """Counts of the k worst explanations; of all without k, and if all are in memory."""
+    if measured.cells is not None or k is None:
+        return measured.everything.counts
+    rows = measured.bare
+    return measured.fetched(_among(rows, _worst(rows, k), keys_of(rows.columns))).counts
+
+
+def _apart(cells: Cells) -> Ints:
+    """For each explanation, how many pairs of rows of different clusters get different predictions."""
+    return stranger_pairs(cells.numbered, cells.sample, np.repeat(cells.codes, cells.given))
+
+
+def _worst(rows: Table, k: int) -> Table:
+    """The keys of the k explanations with most disagreeing pairs of rows, then most rows, as an expression."""
+    import ibis
+
+    keys = keys_of(rows.columns)
+    table = rows.group_by([*keys, "label"]).aggregate(given=rows.count())
+    given = table["given"]
+    pairs = given.sum() * given.sum() - (given * given).sum()
+    ranked = table.group_by(keys).aggregate(rows=given.sum(), disagreeing=pairs)
+    return ranked.order_by([ibis.desc("disagreeing"), ibis.desc("rows"), *keys]).limit(check_whole(k, "k"))
+
+
+def _among(table: Table, chosen: Table, keys: Sequence[str]) -> Table:
+    """The rows of a table whose keys are among the chosen ones, missing values included."""
+    return table.semi_join(chosen, [table[key].identical_to(chosen[key]) for key in keys])
+
+
+def _some_rows(measured: AuditedLog, rows: Table) -> Any:
+    """A few rows of each label of the worst explanations; of numbers, one of each number and cluster of far pairs."""
+    import ibis
+
+    cells, numbers = measured.cells, measured.agreement.of_numbers
+    kind = [*keys_of(rows.columns), *predicted(rows.columns)]
+    told = kind if numbers else keys_of(rows.columns)
+    if cells is None:
+        worst = _worst(rows, _SHOWN)
+    else:
+        if numbers:
+            pairs = counterexamples(cells.numbered, cells.sample, _SHOWN)
+            either = np.concatenate([pairs["row_a"], pairs["row_b"]])
+            chosen = np.unique(np.repeat(np.arange(len(cells.given)), cells.given)[either])
+        else:
+            chosen = np.flatnonzero(np.isin(cells.codes, np.argsort(-_apart(cells), kind="stable")[:_SHOWN]))
+        worst = ibis.memtable(cells.lines.take(chosen).select(told))
+
+    def place(kind: list[str], order: list[str]) -> Expression:
+        return ibis.row_number().over(ibis.window(group_by=kind, order_by=order))
+
+    columns = [name for name in rows.columns if name[0] in "xi"]  # those that are shown
+    whose = [CLUSTER] if measured.clusters else []
+    # A row of each cluster comes before any cluster's second.
+    table = _among(rows, worst, told).mutate(turn=place([*kind, *whose], columns or kind))
+    table = table.mutate(number=place(kind, ["turn", *columns]))
+    table = table.filter(table["turn"] == 0 if numbers else table["number"] < _EXAMPLES)
+    table = table.order_by([*kind, *(whose if numbers else ()), "number"])
+    return fetch(table.mutate(**{name: table[name].cast("string") for name in whose}))

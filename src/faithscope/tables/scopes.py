@@ -26,18 +26,19 @@ from faithscope.notes import Note, doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample, number_labels
-from faithscope.tables.engine.answers import (
+from faithscope.tables.audited import AuditedLog
+from faithscope.tables.columns import CLUSTER, NumberColumns, PairColumns, RuleColumn, SetColumn, predicted, weights_of
+from faithscope.tables.engines import (
+    Table,
     as_array,
     fetch,
+    fetch_line,
     in_fixed_order,
     predictions_of,
-    row_count,
     shown,
 )
-from faithscope.tables.log.layout import open_log
-from faithscope.tables.log.rows import CLUSTER, AuditedLog, KeyedRows, NumberColumns, PairColumns, RuleColumn, SetColumn
-from faithscope.tables.log.writing import DOCUMENT
-from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.layout import open_log
+from faithscope.tables.writing import DOCUMENT
 from faithscope.words import several
 
 _MOST_NAMED = 100_000  # rows of importances
@@ -48,39 +49,34 @@ _OF_PAIRS = (
 )
 
 
-class ScopedMeasures(NamedTuple):
-    """What is measured of explanations that say where they apply; notes say why something is not."""
+def scoped_measures(measured: AuditedLog) -> tuple[Estimate | None, Estimate | None, tuple[str, ...]]:
+    """Sufficiency and necessity, if the explanations say where they apply and the log holds what they speak of.
 
-    sufficiency: Estimate | None = None
-    necessity: Estimate | None = None
-    notes: tuple[str, ...] = ()
-
-
-def scoped_measures(measured: MeasuredLog) -> ScopedMeasures:
-    """Sufficiency and necessity, if the explanations say where they apply and the log holds what they speak of."""
-    options, named = measured.log.options, None
+    Also notes that say why something is not measured.
+    """
+    options, named = measured.options, None
     try:
-        if isinstance(measured.log.kind, NumberColumns):
-            sample, named = _of_importances(measured, measured.log.kind) or (None, None)
+        if isinstance(measured.kind, NumberColumns):
+            sample, named = _of_importances(measured, measured.kind) or (None, None)
         else:
             sample, _ = _of_scopes(measured)
     except NotScoped as problem:
-        return ScopedMeasures(notes=(Note(f"sufficiency and necessity were not measured: {problem}", "unasked"),))
+        return None, None, (Note(f"sufficiency and necessity were not measured: {problem}", "unasked"),)
     if sample is None:
-        pairs = isinstance(measured.log.kind, PairColumns) and isinstance(options.discretizer, Original)
-        return ScopedMeasures(notes=(_OF_PAIRS,) if pairs else ())
+        pairs = isinstance(measured.kind, PairColumns) and isinstance(options.discretizer, Original)
+        return None, None, (_OF_PAIRS,) if pairs else ()
     method = None if options.interval in FOR_EQUALITY and named is not None else options.interval
     how = Scoping(None, options.confidence, method, unseen=options.unseen)
     found = measure_scoped(sample, how, named=named)
     found = noted(found, made_otherwise(found, options.interval))
     if isinstance(sample.agreement, Spread):
-        return ScopedMeasures(found)
-    return ScopedMeasures(found, measure_scoped(sample, replace(how, measure=NECESSITY)))
+        return found, None, ()
+    return found, measure_scoped(sample, replace(how, measure=NECESSITY)), ()
 
 
-def scoped_by(measured: MeasuredLog, columns: Sequence[str], measures: Sequence[str]) -> dict[str, Populations]:
+def scoped_by(measured: AuditedLog, columns: Sequence[str], measures: Sequence[str]) -> dict[str, Populations]:
     """Measures of rules or words by populations; none of other explanations. Raises if their inputs are not there."""
-    options = measured.log.options
+    options = measured.options
     sample, groups = _of_scopes(measured, columns)
     if sample is None:
         return {}
@@ -89,7 +85,7 @@ def scoped_by(measured: MeasuredLog, columns: Sequence[str], measures: Sequence[
     return {name: in_groups(groups, partial(measure_asked, sample, how=asked[name])) for name in measures}
 
 
-def encoding(measured: MeasuredLog) -> Encoding:
+def encoding(measured: AuditedLog) -> Encoding:
     """The encoding of the rows of a log."""
     refuse_spread(measured.agreement, "encoding")
     try:
@@ -103,39 +99,44 @@ def encoding(measured: MeasuredLog) -> Encoding:
         )
     told = measured.consistency.notes
     return measure_encoding(
-        sample.noting((*doubts(told), *of_kind(told, "dropped"))), None, measured.log.options.confidence
+        sample.noting((*doubts(told), *of_kind(told, "dropped"))), None, measured.options.confidence
     )
 
 
-def _of_scopes(measured: MeasuredLog, by: Sequence[str] = ()) -> tuple[Sample | None, dict[str, Array]]:
+def _of_scopes(measured: AuditedLog, by: Sequence[str] = ()) -> tuple[Sample | None, dict[str, Array]]:
     """The rows of rules or words, with what these speak of, and their groups; None of other explanations.
 
     Raises if what they speak of is not there.
     """
-    log, settings = measured.log, measured.log.source.settings or {}
-    words = isinstance(log.kind, SetColumn) and log.kind.words
-    if not isinstance(log.options.discretizer, Original) or not (words or isinstance(log.kind, RuleColumn)):
+    words = isinstance(measured.kind, SetColumn) and measured.kind.words
+    if not isinstance(measured.options.discretizer, Original) or not (words or isinstance(measured.kind, RuleColumn)):
         return None, {}
     features: Any = [DOCUMENT]
     if not words:
-        assert measured.cells is not None
-        features = rules_by_feature(measured.cells.distinct)[0]  # type: ignore[arg-type]
-    inputs = {feature: settings.get("inputs", {}).get(feature, feature) for feature in features}
-    held = [name for name in log.others if name not in log.ids]
-    for column in (column for column in inputs.values() if column not in held):
+        features = rules_by_feature(measured.everything.distinct)[0]  # type: ignore[arg-type]
+    inputs, missing = _inputs(measured, features, measured.ids)
+    for column in missing:
         raise NotScoped(
             f"the log has no column {column!r}, which the explanations speak of, beside predictions, explanations and "
             "what identifies rows"
         )
     measured.refuse_populations(by)
-    rows = read_rows(log, by, inputs)
+    rows = read_rows(measured, by, inputs)
     lacking = sum(document is None for document in rows.X) if words else 0
     if lacking:
         raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")
     return rows.sample(measured.agreement), rows.by
 
 
-def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample, tuple[Sample, Alike]] | None:
+def _inputs(log: AuditedLog, features: Sequence[str], never: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """The columns of the values of features, and those that the log has not, or only as what is `never` such values."""
+    known = (log.source.settings or {}).get("inputs", {})
+    inputs = {feature: known.get(feature, feature) for feature in features}
+    held = [name for name in log.others if name not in never]
+    return inputs, [column for column in inputs.values() if column not in held]
+
+
+def _of_importances(measured: AuditedLog, kind: NumberColumns) -> tuple[Sample, tuple[Sample, Alike]] | None:
     """The rows of importances as rules on the features that they name, and what these stand for.
 
     None if the log has not all features, or if all are named, so that there are no others that might be.
@@ -143,14 +144,11 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
     A discretizer that keeps the largest features says which are named; of any other, the importances themselves do.
     Reason codes are not asked: what counts against a label is not why other rows get it.
     """
-    log, options = measured.log, measured.log.options
-    known = (log.source.settings or {}).get("inputs", {})
-    inputs = {feature: known.get(feature, feature) for feature in kind.names}
-    held = {name for name in log.others if name not in (*log.ids, *log.clusters)}
-    left = [kind.left, *(step.leaves for step in steps(options.discretizer))][-1]
-    if kind.order or not kind.named or are_codes(left):
+    log, options = measured, measured.options
+    left = [kind.like.left, *(step.leaves for step in steps(options.discretizer))][-1]
+    if kind.ranked or not log.features or are_codes(left):
         return None
-    missing = [name for name in inputs.values() if name not in held]
+    inputs, missing = _inputs(log, log.features, (*log.ids, *log.clusters))
     if missing and any(len(inputs) > getattr(step, "k", len(inputs)) for step in steps(options.discretizer)):
         raise NotScoped(
             f"the log has no column {missing[0]!r} with the values of that feature, so it was not asked whether "
@@ -165,7 +163,8 @@ def _of_importances(measured: MeasuredLog, kind: NumberColumns) -> tuple[Sample,
             f"{measured.consistency.n:,}: audit a part of it"
         )
     if not names_all(left):
-        log = open_log(measured.opened, replace(options, discretizer=Original()))
+        assert log.opened is not None
+        log = open_log(log.opened, replace(options, discretizer=Original()))
     given = read_rows(log, (), inputs).sample(options.agreement)
     try:
         ruled, _ = given._scoped_by(Alike())
@@ -219,7 +218,7 @@ def read_rows(
     log: AuditedLog,
     by: Sequence[str] = (),
     inputs: Mapping[str, str] | None = None,
-    answered: Callable[[KeyedRows], Any] | None = None,
+    answered: Callable[[Table], Any] | None = None,
 ) -> LogRows:
     """All rows of a log, with columns of groups.
 
@@ -230,46 +229,40 @@ def read_rows(
     answered : callable, optional
         Fetches some of the rows, to be shown, with whatever names them; by default all of them are fetched.
     """
-    source = log.source
-    words = isinstance(log.kind, SetColumn) and log.kind.words
-    held, ids, texts = dict(inputs or {}), dict[str, str](), set[str]()
+    source, words = log.source, isinstance(log.kind, SetColumn) and log.kind.words
     features = {column: feature for feature, column in (source.settings or {}).get("inputs", {}).items()}
-    measured = () if answered is not None else (*log.inputs, *log.clusters, *log.weights)
-    for name in (name for name in log.others if inputs is None and name not in measured):
+    others, ids, texts = dict(inputs or {}), dict[str, str](), set[str]()
+    never = () if answered is not None else (*log.inputs, *log.clusters, *log.weights)
+    for name in (name for name in log.others if inputs is None and name not in never):
         kind = source.table[name].type()
         plain = kind.is_string() or kind.is_temporal() or kind.is_numeric() or (words and name == DOCUMENT)
         if answered is not None or not plain:
             if shown(source.table[name]) is None:
                 continue
             texts.add(name)
-        (ids if name in log.ids else held)[features.get(name, name)] = name
+        (ids if name in log.ids else others)[features.get(name, name)] = name
     used = {f"g{j}": name for j, name in enumerate(by)}
-    beside = [
-        {f"{letter}{j}": name for j, name in enumerate(names.values())} for letter, names in (("x", held), ("i", ids))
-    ]
-    rows = log.rows(used, beside[0] | beside[1])
-    told = {short: shown(rows.table[short]) for short, name in (beside[0] | beside[1]).items() if name in texts}
-    rows = replace(rows, table=rows.table.mutate(**told)) if told else rows
+    places = {f"x{j}": name for j, name in enumerate(others.values())}
+    named = {f"i{j}": name for j, name in enumerate(ids.values())}
+    rows = log.rows(used, places | named)
+    rows = rows.mutate(**{short: shown(rows[short]) for short, name in (places | named).items() if name in texts})
     if answered is None:
-        many = row_count(rows.table)
-        need(_PER_CELL * many * (len(rows.table.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")
-        answer = in_fixed_order(fetch(rows.table))
+        many = fetch_line(rows.aggregate(n=rows.count()))["n"]
+        need(_PER_CELL * many * (len(rows.columns) + 1), f"{many:,} rows of a log", "audit a part of the log")
+        answer = in_fixed_order(fetch(rows))
     else:
         answer = answered(rows)
-    columns, named = (
-        answer.select(list(places)).rename_columns(list(names))
-        for places, names in zip(beside, (held, ids), strict=True)
-    )
+    columns = answer.select(list(places)).rename_columns(list(others))
     documents = None
-    if words and DOCUMENT in held:
+    if words and DOCUMENT in others:
         documents, columns = columns.column(DOCUMENT).to_pylist(), columns.drop_columns([DOCUMENT])
     return LogRows(
-        rows.read(answer),
-        predictions_of(answer, rows.predicted),
+        log.read(answer),
+        predictions_of(answer, predicted(rows.columns)),
         documents or (columns if columns.num_columns else None),
-        rows.weights(answer),
+        weights_of(answer),
         predictions_of(answer, [CLUSTER]) if log.clusters else None,
         {name: as_array(answer.column(place).to_pylist()) for place, name in used.items()},
         columns,
-        named,
+        answer.select(list(named)).rename_columns(list(ids)),
     )

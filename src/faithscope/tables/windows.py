@@ -26,10 +26,17 @@ from faithscope.measures.comparing.populations import (
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.sinks.card import Table
-from faithscope.tables.engine.answers import is_missing, refuse_nested, refuse_no_moments, scan
-from faithscope.tables.engine.engines import DAY, Expression, floor_to, seconds
-from faithscope.tables.log.rows import KeyedRows
-from faithscope.tables.measured_log import MeasuredLog
+from faithscope.tables.audited import AuditedLog
+from faithscope.tables.engines import (
+    DAY,
+    Expression,
+    floor_to,
+    is_missing,
+    refuse_nested,
+    refuse_no_moments,
+    scan,
+    seconds,
+)
 from faithscope.visible import visible
 
 if TYPE_CHECKING:
@@ -48,6 +55,7 @@ class Every:
     word: str
     seconds: int = 0
     months: int = 0
+    origin: int = field(default=0, repr=False)  # in seconds since 1970: weeks begin on Mondays
 
     @classmethod
     def of(cls, word: str) -> "Every":
@@ -62,7 +70,10 @@ class Every:
         if parts is None:
             raise BadInput(f"every must be a number with s, min, h, d, w or mo, such as 1d; got {word!r}.")
         number, unit = int(parts[1]), parts[2]
-        return cls(word, months=number) if unit == "mo" else cls(word, seconds=number * _SECONDS[unit])
+        if unit == "mo":
+            return cls(word, months=number)
+        length = number * _SECONDS[unit]
+        return cls(word, length, origin=0 if length % _SECONDS["w"] else _MONDAY)
 
     def number(self, moment: Expression) -> Expression:
         """The number of a moment's window, as an expression."""
@@ -70,7 +81,7 @@ class Every:
 
         since = seconds(moment)
         if not self.months:
-            return floor_to(since - self._origin, self.seconds)
+            return floor_to(since - self.origin, self.seconds)
         # By the date, which has no zone: DuckDB takes the month of a moment in the zone of its session.
         date = ibis.date(1970, 1, 1) + floor_to(since, DAY).as_interval("D")
         return floor_to(date.year().cast("int64") * 12 + date.month().cast("int64") - 1, self.months)
@@ -80,11 +91,7 @@ class Every:
         if self.months:
             year, month = divmod(number * self.months, 12)
             return datetime(year, month + 1, 1)
-        return datetime.fromtimestamp(number * self.seconds + self._origin, UTC).replace(tzinfo=None)
-
-    @property
-    def _origin(self) -> int:
-        return _MONDAY if self.seconds % _SECONDS["w"] == 0 else 0
+        return datetime.fromtimestamp(number * self.seconds + self.origin, UTC).replace(tzinfo=None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -222,7 +229,7 @@ class Windows(Listed):
 
 
 def over_time(
-    measured: MeasuredLog, column: str, every: str, reference: MeasuredLog | int = 1, by: Sequence[str] = ()
+    measured: AuditedLog, column: str, every: str, reference: AuditedLog | int = 1, by: Sequence[str] = ()
 ) -> Windows:
     """Consistency in each window of time.
 
@@ -232,20 +239,20 @@ def over_time(
         A column of dates or moments; without a time zone they are taken as they stand, with one as UTC.
     every : str
         The length of a window: 1d, 6h, 30min, 1w (from Monday), 1mo.
-    reference : MeasuredLog or int
+    reference : AuditedLog or int
         Another log to compare with, or the number of windows at the beginning that are the reference.
     by : sequence of str
         Columns of populations, which are measured in each window too.
     """
-    width, source = Every.of(every), measured.log.source
+    width, source = Every.of(every), measured.source
     refuse_nested(source.table.schema(), [column], "a moment is one value")
     refuse_no_moments(source.table, column)
-    scan(source.table, [column], "error" if measured.log.options.nulls == "error" else "drop")
+    scan(source.table, [column], "error" if measured.options.nulls == "error" else "drop")
 
-    def windowed(further: Mapping[str, str] = MappingProxyType({})) -> KeyedRows:
-        rows = measured.log.rows({"moment": column, **further})
-        table = rows.table.filter(~is_missing(rows.table["moment"]))
-        return replace(rows, table=table.mutate(window=width.number(table["moment"])).drop("moment"))
+    def windowed(further: Mapping[str, str] = MappingProxyType({})) -> Any:
+        rows = measured.rows({"moment": column, **further})
+        rows = rows.filter(~is_missing(rows["moment"]))
+        return rows.mutate(window=width.number(rows["moment"])).drop("moment")
 
     cells = measured.fetched(windowed(), ("window",))
     numbers = cells.populations
@@ -254,8 +261,8 @@ def over_time(
     among = measured.among(cells)
     estimates = dict(zip(map(width.start, numbers), among, strict=True))
     starts, first, other = list(estimates), 1, None
-    if isinstance(reference, MeasuredLog):
-        other, first, base, against = reference, 0, reference.consistency, reference.log.source.name
+    if isinstance(reference, AuditedLog):
+        other, first, base, against = reference, 0, reference.consistency, reference.source.name
     elif reference == 1 or len(starts) == 1:
         base, against = among[0], f"the window of {starts[0]:{_MINUTE}}"
     elif reference >= len(starts):

@@ -1,12 +1,13 @@
 """A log made ready to be counted: which columns hold what, of which kind explanations are, and what is missing."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
+
+import numpy as np
 
 from faithscope.agreements import Spread
 from faithscope.discretizers import (
-    Chain,
     Clusters,
     Codebook,
     CommonPhrases,
@@ -14,7 +15,6 @@ from faithscope.discretizers import (
     DeltaSign,
     Discretizer,
     Modified,
-    Original,
     Phrases,
     Sign,
     Template,
@@ -22,12 +22,10 @@ from faithscope.discretizers import (
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import Settings, understood
+from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rule_text import parse_rule
-from faithscope.tables.engine.answers import fetch, fetch_line, refuse_nested, scan, shown
-from faithscope.tables.log.one_column import code_columns, list_width, plain_columns
-from faithscope.tables.log.rows import (
-    AuditedLog,
-    AuditOptions,
+from faithscope.tables.audited import AuditedLog, AuditOptions
+from faithscope.tables.columns import (
     CodeColumns,
     KeyColumns,
     NumberColumns,
@@ -36,11 +34,15 @@ from faithscope.tables.log.rows import (
     RuleColumn,
     SetColumn,
 )
-from faithscope.tables.log.streams import at_once, in_batches
-from faithscope.tables.sources.source import LogSource
+from faithscope.tables.engines import fetch, fetch_line, refuse_nested, scan, shown
+from faithscope.tables.one_column import code_columns, list_width, plain_columns
+from faithscope.tables.source import LogSource
+from faithscope.tables.streams import at_once, in_batches
 
 _CODES = " If these columns hold codes, of which a row may have fewer, pass kind='codes'."
 _WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  # in names of columns of importances
+_OF_TEXTS = Clusters | Codebook | CommonPhrases | Phrases | Template  # what takes reasons in words
+_MARKS = ("id", "clusters", "weights")  # what columns are named for that are never measured themselves
 _WIDE = 100  # features beyond which an engine takes longer to read the question than to answer it
 
 
@@ -50,7 +52,7 @@ def open_log(source: LogSource, options: AuditOptions) -> AuditedLog:
         raise WrongType(
             f"discretizer={options.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
         )
-    log = _laid_out(source, options)
+    log = replace(_laid_out(source, options), opened=source)
     source, kind, agreement, chosen = log.source, log.kind, options.agreement, options.discretizer
     schema = source.table.schema()
     predicted = log.predictions if agreement.of_numbers else ()
@@ -63,25 +65,22 @@ def open_log(source: LogSource, options: AuditOptions) -> AuditedLog:
     if steps(chosen) and not isinstance(kind, ReasonColumn):
         _refuse_unlike(chosen, log)
     holes: Mapping[str, int] = {}
-    if _in_batches(log):
-        log, holes = in_batches(log)
-    features = [name for name in log.columns if isinstance(kind, NumberColumns | PairColumns)]
-    whole = [name for name in features if schema[name].is_integer()]
-    texts = isinstance(kind, KeyColumns) and len(log.columns) > 1 and any(schema[c].is_string() for c in log.columns)
-    told: dict[str, Any] = {"holes": holes, "advice": _CODES if texts else ""}
-    rows = scan(source.table, log.used, options.nulls, numbers=(*log.weights, *predicted), features=whole, **told)
-    log = replace(log, total=rows)
+    together, whole, advice = isinstance(kind, ReasonColumn) or bool(steps(chosen)), list[str](), ""
+    types = {name: schema[name] for name in log.columns}
+    if isinstance(kind, KeyColumns) and len(types) > 1 and any(held.is_string() for held in types.values()):
+        advice = _CODES
+    elif isinstance(kind, NumberColumns | PairColumns):
+        whole = [name for name, held in types.items() if held.is_integer()]
+    if isinstance(kind, NumberColumns):  # discretized in batches, as are lists and many features
+        if together or len(types) > _WIDE or types[log.columns[0]].is_array():
+            log, holes = in_batches(log)
+        together = False
+    told: dict[str, Any] = {"features": whole, "holes": holes, "advice": advice}
+    log = replace(log, total=scan(source.table, log.used, options.nulls, numbers=(*log.weights, *predicted), **told))
     for name in log.weights:
         none = fetch_line(source.table.aggregate(n=(source.table[name] == 0).sum()))["n"]
         log = replace(log, weightless=int(none or 0))
-    together = isinstance(kind, ReasonColumn) or bool(steps(chosen) and not isinstance(kind, NumberColumns))
     return at_once(log) if together and not options.raw else log
-
-
-def _in_batches(log: AuditedLog) -> bool:
-    """Whether importances are read in batches: to be discretized, out of lists, or since there are many features."""
-    here = isinstance(log.options.discretizer, Original) and len(log.columns) <= _WIDE
-    return isinstance(log.kind, NumberColumns) and (log.source.table.schema()[log.columns[0]].is_array() or not here)
 
 
 def named_columns(source: LogSource, said: Any) -> dict[str, tuple[str, ...]]:
@@ -92,27 +91,18 @@ def named_columns(source: LogSource, said: Any) -> dict[str, tuple[str, ...]]:
             f"Say which column is the prediction. The log has: {source.listed}. Name it with prediction=, --prediction."
         )
     listed = isinstance(names, list | tuple) and len(names) > 0
-    predictions = source.named(names, "prediction", hidden=()) if listed else source.named([names], "prediction")
-    named = {"prediction": predictions}
-    for role, name in (("weights", said.weights), ("clusters", said.clusters)):
-        named[role] = () if name is None else source.named([name], role)
-    named["id"] = () if said.id is None else source.named(said.id, "id")
-    named["inputs"] = () if said.inputs is None else source.named(said.inputs, "inputs")
-    named["explanation"] = ()
-    if said.explanation is not None:
-        # A glob never means the prediction, nor what identifies rows.
-        given = said.explanation
-        several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
-        exact = list(given) if several else [given]
-        _refuse_marked(_marked(named), "explanation", exact)
-        hidden = {*predictions, *_marked(named)}.difference(name for name in exact if isinstance(name, str))
-        named["explanation"] = source.named(given, "explanation", hidden=hidden)
+    named = {
+        "prediction": source.named(names, "prediction", hidden=()) if listed else source.named([names], "prediction")
+    }
+    for role in ("weights", "clusters", "id", "inputs"):
+        name = getattr(said, role)
+        one = role in ("weights", "clusters")
+        named[role] = () if name is None else source.named([name] if one else name, role)
+    # A glob never means the prediction, nor what identifies rows.
+    hidden = [name for role in ("prediction", *_MARKS) for name in named[role]]
+    given = said.explanation
+    named["explanation"] = () if given is None else source.named(given, "explanation", hidden=hidden)
     return named
-
-
-def _marked(named: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Columns that are never measured themselves, and what they were named for."""
-    return {name: role for role in ("id", "clusters", "weights") for name in named[role]}
 
 
 def countable(
@@ -136,7 +126,7 @@ def countable(
 def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     """The log with its columns named by the caller, by the log itself, or by their names and types."""
     settings, of_numbers, named = source.settings, options.agreement.of_numbers, named_columns(source, options.said)
-    predictions, weights, clusters, ids = (named[role] for role in ("prediction", "weights", "clusters", "id"))
+    predictions, clusters, weights, columns = (named[role] for role in ("prediction", *_MARKS[1:], "explanation"))
     if len(predictions) > 1 and not isinstance(options.agreement, Spread):
         raise BadInput(
             f"A prediction is one column; got {len(predictions)}: name one, or pass agreement=fs.Spread(), which adds "
@@ -149,34 +139,34 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     for name in weights:
         if not schema[name].is_numeric():
             raise WrongType(f"Column {name!r} holds {schema[name]}, and weights are numbers: name a column of numbers.")
-    for name in (*clusters, *ids):
+    for name in (*clusters, *named["id"]):
         if shown(source.table[name]) is None:
             raise WrongType(
                 f"Column {name!r} holds {schema[name]}, which cannot be shown as a text, so it names neither rows nor "
                 "whose they are: name another for id or clusters."
             )
-    marked, columns = _marked(named), named["explanation"]
-    _refuse_marked(marked, "prediction", predictions)
+    marked = {name: role for role in _MARKS for name in named[role]}
+    for role, measured in (("prediction", predictions), ("explanation", columns)):
+        _refuse_marked(marked, role, measured)
     _refuse_marked(dict.fromkeys(weights, "weights"), "clusters", clusters)
     if not columns and settings is None:
         raise BadInput(f"Say which columns are the explanation, e.g. 'phi_*'. The log has: {source.listed}.")
+    log = AuditedLog(
+        source, options, predictions, columns, RuleColumn(), ids=tuple(marked), clusters=clusters, weights=weights
+    )
     with understood():
-        log = None if settings is None else _own_log(source, predictions, columns, settings, options)
-    if log is None:
-        log = _foreign_log(source, predictions, columns, options)
-    if options.said.inputs is not None or isinstance(log.kind, ReasonColumn):
-        log = _with_inputs(log)
+        own = None if settings is None else _own_log(log, settings)
+    log = _with_inputs(_foreign_log(log) if own is None else own)
     _refuse_marked(marked, "explanation", (*log.columns, *log.originals))
-    log = replace(log, ids=tuple(marked), clusters=clusters, weights=weights)
-    kind, features = log.kind, options.features
-    if not isinstance(kind, NumberColumns | PairColumns) or set(kind.names) != set(features):
-        return log
-    if getattr(kind, "order", "") or len(log.columns) != len(features):
+    kind, known, features = log.kind, log.features, options.features
+    ranked = isinstance(kind, NumberColumns) and kind.ranked
+    if set(known) != set(features) or ranked or len(log.columns) != len(features):
         return log
     # In the order of another log, which decides between features of equal size.
-    place = [kind.names.index(name) for name in features]
+    place = [known.index(name) for name in features]
     columns, originals = (tuple(held[j] for j in place) if held else () for held in (log.columns, log.originals))
-    return replace(log, columns=columns, originals=originals, kind=replace(kind, names=tuple(features)))
+    same: Any = {"like": kind.like._with(names=features)} if isinstance(kind, NumberColumns) else {"names": features}
+    return replace(log, columns=columns, originals=originals, kind=replace(kind, **same))
 
 
 def _refuse_marked(marked: Mapping[str, str], role: str, columns: Sequence[Any]) -> None:
@@ -188,18 +178,16 @@ def _refuse_marked(marked: Mapping[str, str], role: str, columns: Sequence[Any])
         )
 
 
-def _own_log(
-    source: LogSource, predictions: tuple[str, ...], columns: Sequence[str], settings: Settings, options: AuditOptions
-) -> AuditedLog | None:
+def _own_log(log: AuditedLog, settings: Settings) -> AuditedLog | None:
     """A log that faithscope wrote, by what it says about itself; None if other columns than its own are meant."""
     held, what = tuple(settings["columns"]), settings["kind"]
     names, pairs = tuple(settings.get("names") or ()), what == "Counterfactuals"
     own = held[:1] if what == "Reasons" else held
     points = tuple(settings["points"]["columns"]) if pairs else own
-    if columns and columns not in (own, points):
+    if log.columns and log.columns not in (own, points):
         return None
     originals = tuple(settings["originals"]["columns"]) if pairs else ()
-    for name in (name for name in (*points, *originals) if name not in source.columns):
+    for name in (name for name in (*points, *originals) if name not in log.source.columns):
         raise BadInput(
             f"The log says that its explanations are in column {name!r}, which it no longer has: write it again with "
             "all its columns, or say which columns are the explanation."
@@ -208,15 +196,14 @@ def _own_log(
     if pairs:
         kind = PairColumns(names or tuple(column.removeprefix("cf_") for column in points), bool(names))
     elif what in ("Importances", "Rankings"):
-        order: Literal["", "features"] = "features" if what == "Rankings" else ""
-        chosen = names or tuple(f"x{j}" for j in range(len(held)))
-        kind = NumberColumns(chosen, bool(names), settings["form"], settings["left"], order)
+        made = Rankings if what == "Rankings" else Importances
+        like = made.made(np.empty((0, len(held))), names or None, settings["form"], left=settings["left"])
+        kind = NumberColumns(like)
     elif what == "Rules":
         kind = RuleColumn(tuple(settings["features"]), settings["tree"])
-    elif what == "Plain":
-        kind = KeyColumns(("explanation",), (settings["json"],), False)
-    elif what == "Records":
-        kind = KeyColumns(names, tuple(settings["json"]), True)
+    elif what in ("Plain", "Records"):
+        record = what == "Records"
+        kind = KeyColumns(names, tuple(settings["json"]) if record else (settings["json"],), record)
     elif what == "Reasons":
         kind = ReasonColumn(held[1], tuple(settings["json"][:2]), str(settings["form"]))
     elif what == "Codes":
@@ -225,72 +212,72 @@ def _own_log(
         kind = SetColumn(words=what != "Prototypes")
     else:
         raise WrongType(f"A log of {what} cannot be audited: write the counterfactuals they belong to.")
-    return AuditedLog(source, options, predictions, points, kind, originals)
+    return replace(log, columns=points, kind=kind, originals=originals)
 
 
-def _foreign_log(
-    source: LogSource, predictions: tuple[str, ...], columns: tuple[str, ...], options: AuditOptions
-) -> AuditedLog:
+def _foreign_log(log: AuditedLog) -> AuditedLog:
     """Any other log, by the names and types of its columns, unless the caller says the kind."""
-    features: tuple[str, ...] = ()
-    wanted, sparse = options.said.kind or ("reasons" if _reads_texts(options.discretizer) else None), False
-    source, columns, wanted, features, sparse = plain_columns(source, columns, wanted, options)
+    columns, options = log.columns, log.options
+    first = next(iter(steps(options.discretizer)), None)
+    wanted = options.said.kind or ("reasons" if isinstance(first, _OF_TEXTS) else None)
+    source, wanted, features, sparse = plain_columns(log.source, columns, wanted, options)
     if wanted == "codes":
-        source, codes = code_columns(source, columns)
-        return AuditedLog(source, options, predictions, columns, codes)
+        source, kind = code_columns(source, columns)
+        return replace(log, source=source, kind=kind)
     if wanted == "counterfactuals" or (wanted is None and all(name.startswith("cf_") for name in columns)):
         names = tuple(name.removeprefix("cf_") for name in columns)
-        originals = [next((n for n in (f"original_{f}", f) if n in source.columns), None) for f in names]
-        for feature in (feature for feature, name in zip(names, originals, strict=True) if name is None):
+        pairs = {name: next((n for n in (f"original_{name}", name) if n in source.columns), "") for name in names}
+        for name in (name for name, original in pairs.items() if not original):
             raise BadInput(
-                f"Counterfactuals need the rows they belong to: the log has cf_{feature} but neither "
-                f"original_{feature} nor {feature}. Pass kind='keys' to compare the counterfactuals alone."
+                f"Counterfactuals need the rows they belong to: the log has cf_{name} but neither original_{name} nor "
+                f"{name}. Pass kind='keys' to compare the counterfactuals alone."
             )
-        rows = tuple(name for name in originals if name is not None)
-        return AuditedLog(source.as_numbers((*columns, *rows)), options, predictions, columns, PairColumns(names), rows)
+        rows = tuple(pairs.values())
+        return replace(log, source=source.as_numbers((*columns, *rows)), kind=PairColumns(names), originals=rows)
     numbers = source.as_numbers(columns)
     schema = numbers.table.schema()
     types = [schema[name] for name in columns]
-    first = types[0]
-    lists = first.is_array() and len(types) == 1
-    if wanted is None:
-        numeric = all(kind.is_numeric() or kind.is_boolean() for kind in types)
-        several = len(types) > 1 or not isinstance(options.discretizer, Original)  # a single number is a key
-        wanted = "importances" if numeric and several else "keys"
-        if lists:
-            wanted = "words" if first.value_type.is_string() else "importances"
-        elif len(types) == 1 and columns[0] == "rule" and first.is_string():
-            wanted = "rules"
-    log = AuditedLog(source, options, predictions, columns, RuleColumn(), sparse=sparse)
+    first_type, several = types[0], len(types) > 1
+    lists = first_type.is_array() and not several
+    if wanted is None and lists:
+        wanted = "words" if first_type.value_type.is_string() else "importances"
+    elif wanted is None and columns == ("rule",) and first_type.is_string():
+        wanted = "rules"
+    elif wanted is None:  # a single number is a key
+        numeric = all(held.is_numeric() or held.is_boolean() for held in types)
+        wanted = "importances" if numeric and (several or steps(options.discretizer)) else "keys"
     if wanted == "importances":
-        for name, kind in zip(columns, types, strict=True):
-            if not (kind.is_numeric() or kind.is_boolean() or (lists and kind.value_type.is_numeric())):
+        for name, held in zip(columns, types, strict=True):
+            if not (held.is_numeric() or held.is_boolean() or (lists and held.value_type.is_numeric())):
                 raise WrongType(
-                    f"Importances are numbers; column {name!r} holds {kind}: some of its values may not be numbers. "
+                    f"Importances are numbers; column {name!r} holds {held}: some of its values may not be numbers. "
                     "Convert it, or leave it out."
                 )
-        log = replace(log, source=numbers)
         if lists:
-            names = features or tuple(f"x{j}" for j in range(list_width(numbers, columns[0])))
-            return replace(log, kind=NumberColumns(names, named=bool(features)))
-        for word in _WORDS:  # the name of phi_age, or of shap_age or age_shap beside a column age, is age
+            like = NumberColumns.of(features, None if features else list_width(numbers, columns[0]))
+            return replace(log, source=numbers, sparse=sparse, kind=like)
+        shorter = [  # the name of phi_age, or of shap_age or age_shap beside a column age, is age
+            names
+            for word in _WORDS
             for names in (
                 tuple(name.removeprefix(f"{word}_") for name in columns),
                 tuple(name.removesuffix(f"_{word}") for name in columns),
-            ):
-                changed = all(len(name) < len(column) for name, column in zip(names, columns, strict=True))
-                if changed and (columns[0].startswith("phi_") or all(name in schema for name in names)):
-                    return replace(log, kind=NumberColumns(names))
-        return replace(log, kind=NumberColumns(columns))
+            )
+            if all(len(name) < len(column) for name, column in zip(names, columns, strict=True))
+        ]
+        phi = columns[0].startswith("phi_")
+        names = next((names for names in shorter if phi or all(name in schema for name in names)), columns)
+        return replace(log, source=numbers, kind=NumberColumns.of(names))
+    log = replace(log, source=source)
     if wanted == "keys":
         for name in (name for name in columns if schema[name].is_nested()):
             raise WrongType(f"Column {name!r} holds {schema[name]}: a key is one value; name its parts as columns.")
-        return replace(log, kind=KeyColumns(columns, (False,) * len(columns), len(columns) > 1))
-    if len(columns) > 1:
+        return replace(log, kind=KeyColumns(columns, (False,) * len(columns), several))
+    if several:
         raise BadInput(f"{wanted.capitalize()} sit in one column; got {', '.join(columns)}.")
     if wanted == "reasons":
-        if not first.is_string():
-            raise WrongType(f"Reasons are a column of texts; {columns[0]!r} holds {first}: name another column.")
+        if not first_type.is_string():
+            raise WrongType(f"Reasons are a column of texts; {columns[0]!r} holds {first_type}: name another column.")
         return replace(log, kind=ReasonColumn())
     if wanted == "rules":
         texts = fetch(source.table.select(rule=source.table[columns[0]]).distinct()).column("rule").to_pylist()
@@ -306,7 +293,7 @@ def _foreign_log(
         read = source.as_numbers([name for name in ordered if name not in of_text])
         return replace(log, source=read, kind=RuleColumn(ordered))
     if not lists:
-        raise WrongType(f"{wanted.capitalize()} are a column of lists; {columns[0]!r} holds {first}.")
+        raise WrongType(f"{wanted.capitalize()} are a column of lists; {columns[0]!r} holds {first_type}.")
     return replace(log, kind=SetColumn(words=wanted == "words"))
 
 
@@ -329,23 +316,14 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
     odd = next((name for name in inputs if not log.source.table.schema()[name].is_string()), None)
     if odd is not None:
         raise WrongType(f"Inputs are texts; column {odd!r} holds {log.source.table.schema()[odd]}: name another.")
-    if options.raw:
-        return replace(log, inputs=inputs)
-    if not options.discretizer.reads_rows:
+    if not (options.raw or options.discretizer.reads_rows):
         return log
-    if not inputs:
+    if not (options.raw or inputs):
         raise BadInput(
             f"{options.discretizer!r} blanks the words of the input that a reason is about: name its column with "
             "inputs=, on the command line --input."
         )
     return replace(log, inputs=inputs)
-
-
-def _reads_texts(discretizer: Any) -> bool:
-    """Whether a discretizer, or the first of a chain, takes reasons in words."""
-    while isinstance(discretizer, Chain):
-        discretizer = discretizer.first
-    return isinstance(discretizer, Clusters | Codebook | CommonPhrases | Phrases | Template)
 
 
 def known_to_engines(discretizer: Any) -> bool:
@@ -358,7 +336,7 @@ def known_to_engines(discretizer: Any) -> bool:
 def _refuse_unlike(discretizer: Any, log: AuditedLog) -> None:
     """Raise if a discretizer does not take the explanations of a log."""
     first, kind = steps(discretizer)[0], log.kind
-    if _reads_texts(first):
+    if isinstance(first, _OF_TEXTS):
         raise WrongType(
             f"{first!r} discretizes reasons in words; the log holds {kind.what}. Name a column of texts as the "
             "explanation, and pass kind='reasons'."
@@ -366,7 +344,7 @@ def _refuse_unlike(discretizer: Any, log: AuditedLog) -> None:
     if isinstance(first, Delta | DeltaSign | Modified):
         if not isinstance(kind, PairColumns):
             raise WrongType(f"{first!r} discretizes counterfactuals (columns cf_*); the log holds {kind.what}.")
-    elif not isinstance(kind, NumberColumns) or kind.order:
+    elif not isinstance(kind, NumberColumns) or kind.ranked:
         hint = " Take the change first: Delta() | ..." if isinstance(kind, PairColumns) else ""
         if kind.what == "keys":
             hint = (

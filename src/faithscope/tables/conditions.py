@@ -6,16 +6,15 @@ function, is refused: what it computes is a column of a view or of a query.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
-from faithscope.tables.engine.answers import fetch_line, nan_as_null, row_count
-from faithscope.tables.engine.engines import Expression, has_zone, literal
-from faithscope.tables.sources.source import LogSource
+from faithscope.tables.engines import Expression, fetch_line, has_zone, literal, nan_as_null
+from faithscope.tables.source import LogSource
 from faithscope.words import hint, several
 
 _PAIRS: dict[str, Callable[[Any, Any], Any]] = {
@@ -42,8 +41,8 @@ _WITH = "where compares moments with what must be"
 _TOO_FINE = re.compile(r"[.,]\d{7}")  # Python drops what is finer than microseconds
 
 
-def parse_condition(text: str, columns: "LogColumns") -> Expression:
-    """The condition that a text of SQL says of these columns, as an expression that is true, false or null."""
+def parse_condition(text: str, source: LogSource) -> Expression:
+    """The condition that a text of SQL says of the columns of a log, as an expression that is true, false or null."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
@@ -58,7 +57,7 @@ def parse_condition(text: str, columns: "LogColumns") -> Expression:
     if len(statements) != 1:
         raise BadInput(f"where={text!r} is {len(statements)} statements: pass one condition, without a semicolon.")
     try:
-        condition = columns.translated(statements[0])
+        condition = _translated(source, statements[0])
         held = condition.type()
     except FaithscopeError:
         raise
@@ -70,83 +69,79 @@ def parse_condition(text: str, columns: "LogColumns") -> Expression:
     return condition
 
 
-@dataclass(frozen=True)
-class LogColumns:
-    """The columns of a log by name; `numbers` are those texts of CSV files that can be read as numbers, as numbers."""
+def _translated(source: LogSource, node: Any) -> Expression:
+    """A part of a condition; raises if it, or an argument of it, is none that is asked."""
+    kind, told = type(node).__name__, node.sql("duckdb") if node is not None else ""
+    known = _ARGUMENTS.get(kind)
+    if known is None or any(value for name, value in node.args.items() if name not in known):
+        raise BadInput(
+            f"where has {told!r}, which is not asked of a log: {_TAKEN}. Write a name with other characters in "
+            "double quotes; for more than that, pass a view or a query."
+        )
+    value: Expression
+    if kind in _PAIRS:
+        value = _PAIRS[kind](*_sides(source, node.this, node.expression))
+    elif kind == "Column":
+        value = nan_as_null(source.table[_name(source, node)])
+    elif kind == "Boolean":
+        value = literal(bool(node.this))
+    elif kind == "Literal":
+        value = literal(node.this if node.is_string else int(node.this) if node.is_int else float(node.this))
+    elif kind == "In":
+        if not node.expressions:
+            raise BadInput(f"where has {told!r}: list the values in parentheses.")
+        sides = [_sides(source, node.this, each) for each in node.expressions]
+        value = sides[0][0].isin([side for _, side in sides])
+    elif kind == "Between":
+        low, high = (_sides(source, node.this, node.args[end]) for end in ("low", "high"))
+        value = ge(*low) & le(*high)
+    else:
+        value = _translated(source, node.this)
+        if kind == "Neg":
+            value = -value
+        elif kind == "Not":
+            value = ~value
+        elif kind == "Is":
+            what = type(node.expression).__name__
+            if what not in ("Null", "Boolean"):
+                raise BadInput(f"where has {told!r}: after is stands null, true or false.")
+            same = value.isnull() if what == "Null" else value == literal(node.expression.this)
+            value = same.coalesce(False)
+        elif kind != "Paren":
+            if not _is_text(node.expression):
+                raise BadInput(f"where has {told!r}: after like stands a text.")
+            value = (value.ilike if kind == "ILike" else value.like)(node.expression.this)
+    return ~value if node.args.get("negate") else value
 
-    typed: Mapping[str, Expression]
-    numbers: Mapping[str, Expression] = field(default_factory=dict)
 
-    def translated(self, node: Any) -> Expression:
-        """A part of a condition; raises if it, or an argument of it, is none that is asked."""
-        kind, told = type(node).__name__, node.sql("duckdb") if node is not None else ""
-        known = _ARGUMENTS.get(kind)
-        if known is None or any(value for name, value in node.args.items() if name not in known):
-            raise BadInput(
-                f"where has {told!r}, which is not asked of a log: {_TAKEN}. Write a name with other characters in "
-                "double quotes; for more than that, pass a view or a query."
-            )
-        value: Expression
-        if kind in _PAIRS:
-            value = _PAIRS[kind](*self._sides(node.this, node.expression))
-        elif kind == "Column":
-            value = nan_as_null(self.typed[self._name(node)])
-        elif kind == "Boolean":
-            value = literal(bool(node.this))
-        elif kind == "Literal":
-            value = literal(node.this if node.is_string else int(node.this) if node.is_int else float(node.this))
-        elif kind == "In":
-            if not node.expressions:
-                raise BadInput(f"where has {told!r}: list the values in parentheses.")
-            sides = [self._sides(node.this, each) for each in node.expressions]
-            value = sides[0][0].isin([side for _, side in sides])
-        elif kind == "Between":
-            low, high = (self._sides(node.this, node.args[end]) for end in ("low", "high"))
-            value = ge(*low) & le(*high)
-        else:
-            value = self.translated(node.this)
-            if kind == "Neg":
-                value = -value
-            elif kind == "Not":
-                value = ~value
-            elif kind == "Is":
-                what = type(node.expression).__name__
-                if what not in ("Null", "Boolean"):
-                    raise BadInput(f"where has {told!r}: after is stands null, true or false.")
-                same = value.isnull() if what == "Null" else value == literal(node.expression.this)
-                value = same.coalesce(False)
-            elif kind != "Paren":
-                if not _is_text(node.expression):
-                    raise BadInput(f"where has {told!r}: after like stands a text.")
-                value = (value.ilike if kind == "ILike" else value.like)(node.expression.this)
-        return ~value if node.args.get("negate") else value
+def _sides(source: LogSource, left: Any, right: Any) -> tuple[Expression, Expression]:
+    """Both sides of an operator; a text of CSV files is a number beside a number, if all of its column are."""
+    a, b = _translated(source, left), _translated(source, right)
+    if _is_text(right) and (a.type().is_timestamp() or a.type().is_date()):
+        return _beside_moment(a, to_moment(right.this, _WITH))
+    if _is_text(left) and (b.type().is_timestamp() or b.type().is_date()):
+        return _beside_moment(b, to_moment(left.this, _WITH))[::-1]
+    for node, value, other in ((left, a, b), (right, b, a)):
+        if value.type().is_string() and other.type().is_numeric() and type(node).__name__ == "Column":
+            name = _name(source, node)
+            kind = source.numbers.get(name)
+            value = value if kind is None else nan_as_null(source.table[name].cast(kind))
+            return (value, other) if node is left else (other, value)
+    return a, b
 
-    def _sides(self, left: Any, right: Any) -> tuple[Expression, Expression]:
-        """Both sides of an operator; a text of CSV files is a number beside a number, if all of its column are."""
-        a, b = self.translated(left), self.translated(right)
-        if _is_text(right) and (a.type().is_timestamp() or a.type().is_date()):
-            return _beside_moment(a, to_moment(right.this, _WITH))
-        if _is_text(left) and (b.type().is_timestamp() or b.type().is_date()):
-            return _beside_moment(b, to_moment(left.this, _WITH))[::-1]
-        for node, value, other in ((left, a, b), (right, b, a)):
-            if value.type().is_string() and other.type().is_numeric() and type(node).__name__ == "Column":
-                number = self.numbers.get(self._name(node))
-                value = value if number is None else nan_as_null(number)
-                return (value, other) if node is left else (other, value)
-        return a, b
 
-    def _name(self, node: Any) -> str:
-        """The column that is meant."""
-        if type(node.this).__name__ != "Identifier" or len(node.parts) > 1:
-            raise BadInput(
-                f"where has {node.sql('duckdb')!r}: name a column of the log alone, in double quotes if need be."
-            )
-        if node.name not in self.typed:
-            raise BadInput(
-                f"The log has no column {node.name!r} for where. {hint(node.name, self.typed)} Write a name with other "
-                "characters in double quotes, a text in single ones."
-            )
-        return str(node.name)
+def _name(source: LogSource, node: Any) -> str:
+    """The column that is meant."""
+    if type(node.this).__name__ != "Identifier" or len(node.parts) > 1:
+        raise BadInput(
+            f"where has {node.sql('duckdb')!r}: name a column of the log alone, in double quotes if need be."
+        )
+    if node.name not in source.columns:
+        raise BadInput(
+            f"The log has no column {node.name!r} for where. {hint(node.name, source.columns)} Write a name with other "
+            "characters in double quotes, a text in single ones."
+        )
+    return str(node.name)
 
 
 def _is_text(node: Any) -> bool:
@@ -170,9 +165,7 @@ def only_rows(source: LogSource, where: str | None, since: Any, time: str | None
     `time` or by the only one of dates or moments.
     """
     if where is not None:
-        typed = {name: source.table[name] for name in source.columns}
-        numbers = {name: typed[name].cast(kind) for name, kind in source.numbers.items()}
-        source = _only(source, parse_condition(where, LogColumns(typed, numbers)), f"where {where}")
+        source = _only(source, parse_condition(where, source), f"where {where}")
     if since is None:
         return source
     start, schema = to_moment(since), source.table.schema()
@@ -192,11 +185,12 @@ def only_rows(source: LogSource, where: str | None, since: Any, time: str | None
 
 
 def _only(source: LogSource, condition: Expression, words: str) -> LogSource:
-    rows, chosen = row_count(source.table), replace(source, table=source.table.filter(condition))
-    kept = row_count(chosen.table)
-    if not kept:
-        raise BadInput(f"None of {rows:,} rows is left {words}: nothing can be measured.")
-    return replace(chosen, notes=(*source.notes, f"{kept:,} of {rows:,} rows, {words}"))
+    table = source.table
+    line = fetch_line(table.aggregate(n=table.count(), kept=condition.sum()))
+    if not line["kept"]:
+        raise BadInput(f"None of {line['n']:,} rows is left {words}: nothing can be measured.")
+    note = f"{line['kept']:,} of {line['n']:,} rows, {words}"
+    return replace(source, table=table.filter(condition), notes=(*source.notes, note))
 
 
 def to_moment(moment: Any, what: str = "since is") -> datetime:

@@ -56,20 +56,16 @@ def write_log(path: str | os.PathLike[str], explanations: Explanations, predicti
 def to_log(explanations: Explanations, predictions: Any, X: Any = None) -> Any:
     """The log as a pyarrow.Table."""
     try:
-        return _to_log(explanations, predictions, X)
+        labels, table = _predictions(predictions), to_arrow(explanations)
+        same_length(explanations=len(explanations), predictions=len(labels[0]))
+        names, columns = _rows(explanations, X)
+        index_names, index = _row_labels(X)
+        outputs = ["prediction"] if len(labels) == 1 else [f"prediction_{j}" for j in range(len(labels))]
+        written = numbered([*table.column_names, *outputs, *names, *index_names], "_")[table.num_columns :]
+        for name, values in zip(written, (*labels, *columns, *index), strict=True):
+            table = table.append_column(name, write_column(values)[0])
     except UnicodeEncodeError:
         raise BadInput("A text or a name holds a lone surrogate, which no table can keep: clean the texts.") from None
-
-
-def _to_log(explanations: Explanations, predictions: Any, X: Any) -> Any:
-    labels, table = _predictions(predictions), to_arrow(explanations)
-    same_length(explanations=len(explanations), predictions=len(labels[0]))
-    names, columns = _rows(explanations, X)
-    index_names, index = _row_labels(X)
-    outputs = ["prediction"] if len(labels) == 1 else [f"prediction_{j}" for j in range(len(labels))]
-    written = numbered([*table.column_names, *outputs, *names, *index_names], "_")[table.num_columns :]
-    for name, values in zip(written, (*labels, *columns, *index), strict=True):
-        table = table.append_column(name, write_column(values)[0])
     inputs = dict(zip(names, written[len(labels) : len(labels) + len(names)], strict=True))
     settings = {**(read_settings(table) or {}), "inputs": inputs}
     settings["prediction"] = written[0] if len(labels) == 1 else written[: len(labels)]

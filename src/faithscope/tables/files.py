@@ -8,9 +8,8 @@ from itertools import chain
 from typing import Any
 
 from faithscope.errors import BadInput
-from faithscope.tables.engine.answers import fetch, fetch_line
-from faithscope.tables.engine.engines import Connection, Table, without_password
-from faithscope.tables.sources.connections import kept
+from faithscope.tables.connections import as_view, kept
+from faithscope.tables.engines import Connection, Table, fetch, fetch_line, without_password
 
 _EXACT = 2**53  # beyond it two integers may share one float64
 _BLOCK = 2**24  # bytes of CSV that are parsed at once; no record is longer
@@ -83,8 +82,6 @@ def read_csv(connection: Connection, files: Sequence[str]) -> tuple[Table, dict[
 
     Also the types of further columns that can be read as numbers.
     """
-    from ibis.util import gen_name
-
     groups: dict[tuple[str, ...], list[str]] = {}
     for file in files:
         if "://" in file:
@@ -97,9 +94,7 @@ def read_csv(connection: Connection, files: Sequence[str]) -> tuple[Table, dict[
     kinds = _types(table)
     safe = {name: table[name].cast(kind) for name, (kind, pattern) in kinds.items() if pattern in _SAFE.values()}
     if safe:  # as a view, so that a question about a few columns is not as long as all of them
-        view = gen_name("csv")
-        connection.raw_sql(f"CREATE TEMPORARY VIEW {view} AS {connection.compile(table.mutate(**safe))}")
-        table = connection.table(view)
+        table = as_view(connection, connection.compile(table.mutate(**safe)))
     return table, {name: kind for name, (kind, _) in kinds.items() if kind in _NUMBERS and name not in safe}
 
 

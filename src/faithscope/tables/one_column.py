@@ -18,10 +18,10 @@ from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput
 from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.runtime.memory import need
-from faithscope.tables.engine.answers import fetch, fetch_line, nan_as_null, numbers_of
-from faithscope.tables.engine.engines import Expression, call, clear_errors
-from faithscope.tables.log.rows import AuditOptions, CodeColumns
-from faithscope.tables.sources.source import LogSource
+from faithscope.tables.audited import AuditOptions
+from faithscope.tables.columns import CodeColumns
+from faithscope.tables.engines import Expression, Table, call, clear_errors, fetch, fetch_line, nan_as_null, numbers_of
+from faithscope.tables.source import LogSource
 from faithscope.words import several
 
 _AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")
@@ -46,83 +46,64 @@ def _is_number(value: Any) -> bool:
     return value is None or type(value) in (float, Decimal)
 
 
-class PlainColumns(NamedTuple):
-    """A log whose explanation is in plain columns.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns of the explanation.
-    wanted : str or None
-        The kind that the caller or the content says it is; None if types and names must.
-    names : tuple of str
-        The names of the features, if the column said them.
-    sparse : bool
-        Whether a feature that an explanation does not name counts 0.
-    """
-
-    source: LogSource
-    columns: tuple[str, ...]
-    wanted: str | None
-    names: tuple[str, ...] = ()
-    sparse: bool = False
-
-
 def plain_columns(
     source: LogSource, columns: tuple[str, ...], wanted: str | None, options: AuditOptions
-) -> PlainColumns:
-    """The explanation in plain columns: lists of numbers for objects of numbers, lists of what JSON lists hold."""
+) -> tuple[LogSource, str | None, tuple[str, ...], bool]:
+    """The explanation in plain columns: lists of numbers for objects of numbers, lists of what JSON lists hold.
+
+    Also the kind that the caller or the content says it is, the names of its features if the column said them, and
+    whether a feature that an explanation does not name counts 0.
+    """
     import pyarrow as pa
 
-    plain, column = PlainColumns(source, columns, wanted), columns[0]
+    column, plain = columns[0], (source, wanted, (), False)
     if len(columns) > 1 or wanted in _AS_IT_IS:
         return plain
-    kind = source.table[column].type()
+    table = source.table
+    kind = table[column].type()
     if kind.is_map() and kind.value_type.is_json():  # objects of JSON lines
-        text = call("to_json", source.table[column], "json")
-        source, kind = replace(source, table=source.table.mutate(**{column: text})), text.type()
-    nested = kind.is_struct() or kind.is_map()
-    if not nested:
-        if (column == "rule" and wanted is None) or not _is_json(source, column):
+        table = table.mutate(**{column: call("to_json", table[column], "json")})
+        kind = table[column].type()
+    what = "structs" if kind.is_struct() else "maps" if kind.is_map() else ""
+    if not what:
+        if (column == "rule" and wanted is None) or not _is_json(table, column):
             return plain
-        text = _present(source.table[column].cast("string"))
-        source = replace(source, table=source.table.mutate(**{column: text}))
-    table = source.table.filter(source.table[column].notnull())
-    lines = fetch(table.group_by(column).aggregate(n=table.count()))
+        table = table.mutate(**{column: _present(table[column].cast("string"))})
+    known = table.filter(table[column].notnull())
+    lines = fetch(known.group_by(column).aggregate(n=known.count()))
     need(_COPIES * lines.nbytes, f"{lines.num_rows:,} different explanations in column {column!r}", _IN_COLUMNS)
     values = lines.column(column).to_pylist()
     held = _Held(column, [_item(value) for value in values], numbers_of(lines, "n").tolist(), values)
-    what = "structs" if kind.is_struct() else "maps" if kind.is_map() else ""
     form = "objects" if what else held.form(wanted)
     if form in ("keys", "rules"):
-        return plain if form == "keys" else PlainColumns(source, columns, form)
-    read: Any
-    if form == "objects" and wanted in (None, "importances"):
-        kind, (names, read, told) = pa.float64(), held.features(what, options)
-        found = PlainColumns(source, columns, "importances", names, what != "structs")
-    else:
-        kind = pa.float64() if form == "numbers" else pa.string()
-        kind = pa.int64() if wanted == "prototypes" and form == "numbers" else kind
-        read, told = held.items, [f"explanations were read from JSON lists in column {column!r}"]
-        if form == "objects":
+        return plain if form == "keys" else (source, form, (), False)
+    names: tuple[str, ...] = ()
+    told, read, part = [f"explanations were read from JSON lists in column {column!r}"], held.items, pa.float64()
+    if form == "objects":
+        if wanted not in (None, "importances"):
             raise BadInput(f"Column {column!r} holds {what or 'JSON objects'}: write lists of {wanted} in their place.")
-        found = PlainColumns(source, columns, wanted or ("words" if form == "words" else "importances"))
+        names, read, told = held.features(what, options)
+    elif form == "words":
+        part = pa.string()
+    elif wanted == "prototypes":
+        part = pa.int64()
     with clear_errors(f"Reading the explanations of column {column!r}"):
-        values = pa.array(read, pa.list_(kind)) if isinstance(read, list) else read.cast(pa.list_(kind))
-        known = replace(source, table=_with_values(source, column, lines.column(column), values))
-    return found._replace(source=replace(known, notes=(*source.notes, *told)))
+        copy = _with_values(table, column, lines.column(column), pa.array(read, pa.list_(part)))
+    source = replace(source, table=copy, notes=(*source.notes, *told))
+    wanted = "importances" if form == "objects" else wanted or ("words" if form == "words" else "importances")
+    return source, wanted, names, form == "objects" and what != "structs"
 
 
-def _with_values(source: LogSource, column: str, lines: Any, values: Any) -> Any:
-    """The table of a log in the DuckDB of our own, with each line's value in place of its column."""
+def _with_values(table: Table, column: str, lines: Any, values: Any) -> Table:
+    """The rows of a log in the DuckDB of our own, with each line's value in place of its column."""
     import pyarrow as pa
     from ibis.util import gen_name
 
-    connection, name, quoted = source.table.get_backend(), gen_name("faithscope_log"), column.replace('"', '""')
+    connection, name, quoted = table.get_backend(), gen_name("faithscope_log"), column.replace('"', '""')
     connection.con.register("faithscope_lines", pa.table({"line": lines, "value": values}))
     connection.raw_sql(
         f'CREATE TEMP TABLE "{name}" AS SELECT log.* REPLACE (known.value AS "{quoted}") FROM '
-        f"({connection.compile(source.table)}) log LEFT JOIN faithscope_lines known "
+        f"({connection.compile(table)}) log LEFT JOIN faithscope_lines known "
         f'ON log."{quoted}" IS NOT DISTINCT FROM known.line'
     )
     connection.con.unregister("faithscope_lines")
@@ -140,19 +121,19 @@ def _shortened(value: Any) -> str:
     return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
-def _is_json(source: LogSource, column: str) -> bool:
+def _is_json(table: Table, column: str) -> bool:
     """Whether a column is of JSON, or most of its texts stand in braces or brackets; those empty or null do not count.
 
     A column in which fewer are JSON objects or lists of numbers is refused.
     """
-    kind = source.table[column].type()
+    kind = table[column].type()
     if not kind.is_string():
         return bool(kind.is_json())
-    text = _present(source.table[column])
+    text = _present(table[column])
     framed = (text.startswith("{") & text.endswith("}")) | (text.startswith("[") & text.endswith("]"))
     sure = framed & text.re_search(_SURELY)
     example = text.min(where=~framed)
-    line = fetch_line(source.table.aggregate(n=text.count(), framed=framed.sum(), sure=sure.sum(), example=example))
+    line = fetch_line(table.aggregate(n=text.count(), framed=framed.sum(), sure=sure.sum(), example=example))
     if 2 * int(line["framed"] or 0) > line["n"]:
         return True
     if line["sure"]:
@@ -181,30 +162,27 @@ class _Held(NamedTuple):
     rows: list[int]
     values: list[Any]
 
-    def rows_with(self, holds: Callable[[Any], bool]) -> int:
-        """In how many rows a value holds something."""
-        return sum(n for item, n in zip(self.items, self.rows, strict=True) if holds(item))
-
     def refuse(self, wrong: Callable[[Any], bool], message: str) -> None:
         """Raise a message that tells in how many rows a value is wrong, and gives an example."""
-        examples = [_shortened(value) for item, value in zip(self.items, self.values, strict=True) if wrong(item)]
-        if examples:
-            told = f"{several(self.rows_with(wrong), 'row', 'rows')}, such as {min(examples)}"
+        odd = [(n, _shortened(value)) for item, n, value in zip(*self[1:], strict=True) if wrong(item)]
+        if odd:
+            example = min(text for _, text in odd)
+            told = f"{several(sum(n for n, _ in odd), 'row', 'rows')}, such as {example}"
             raise BadInput(f"Column {self.column!r} {message.format(told)}")
 
     def form(self, wanted: str | None) -> str:
         """What texts hold: objects, numbers, words or rules; keys if they are neither objects nor lists."""
-        kinds = {tuple: "objects", list: "lists"}
-        known = {kind: self.rows_with(lambda item, kind=kind: isinstance(item, kind)) for kind in kinds}  # type: ignore[misc]
-        if not any(known.values()):
-            marks = [mark in value for value in self.values for mark in ",: " if isinstance(value, str)]
-            # Texts whose order and spelling would tell them apart.
-            self.refuse(
-                lambda item: item is _NO_JSON and any(marks), f"holds texts that are no JSON in {{}}: {_ADVICE}"
-            )
+        known = Counter[type]()
+        for item, n in zip(self.items, self.rows, strict=True):
+            known[type(item)] += n
+        objects, lists = known[tuple], known[list]
+        if not objects + lists:
+            if any(mark in value for value in self.values for mark in ",: " if isinstance(value, str)):
+                # Texts whose order and spelling would tell them apart.
+                self.refuse(lambda item: item is _NO_JSON, f"holds texts that are no JSON in {{}}: {_ADVICE}")
             return "keys"
-        usual = max(known, key=known.__getitem__)
-        self.refuse(lambda item: type(item) is not usual, f"holds JSON {kinds[usual]}, but none in {{}}: {_ADVICE}")
+        usual, what = (tuple, "objects") if objects >= lists else (list, "lists")
+        self.refuse(lambda item: type(item) is not usual, f"holds JSON {what}, but none in {{}}: {_ADVICE}")
         if usual is tuple:
             return "objects"
         if all(isinstance(part, str) for item in self.items for part in item):
@@ -290,19 +268,19 @@ def list_width(source: LogSource, column: str) -> int:
 
 def code_columns(source: LogSource, columns: Sequence[str]) -> tuple[LogSource, CodeColumns]:
     """Codes as they stand: in lists, in one text per row, or one per cell of several columns."""
-    table, schema, notes = source.table, source.table.schema(), source.notes
+    table, schema = source.table, source.table.schema()
     texts = [name for name in columns if schema[name].is_string()]
     if len(columns) > 1:
         numbers = [nan_as_null(table[name]).cast("float64") for name in columns if schema[name].is_numeric()]
         if numbers and not texts:  # 0 and 1 mark who has a code, and are none
             ends = {f"{end}{j}": getattr(each, end)() for j, each in enumerate(numbers) for end in ("min", "max")}
-            known = [end for end in fetch_line(table.aggregate(**ends)).values() if end is not None]
+            known = {end for end in fetch_line(table.aggregate(**ends)).values() if end is not None}
             if known and (min(known), max(known)) == (0, 1):
                 raise BadInput(LOOK_LIKE_MARKS)
         return source, CodeColumns()
-    question = {f"s{j}": table[name].contains(mark).sum() for name in texts for j, mark in enumerate(SEPARATORS)}
-    line = fetch_line(table.aggregate(**question)) if question else {}
-    separator = next((mark for j, mark in enumerate(SEPARATORS) if line.get(f"s{j}")), None)
-    if separator is not None:
-        notes = (*notes, f"codes were read from texts in column {columns[0]!r}, split at {separator!r}")
-    return replace(source, notes=notes), CodeColumns(separator)
+    for name in texts:
+        line = fetch_line(table.aggregate(**{mark: table[name].contains(mark).sum() for mark in SEPARATORS}))
+        for mark in (mark for mark in SEPARATORS if line[mark]):
+            note = f"codes were read from texts in column {name!r}, split at {mark!r}"
+            return replace(source, notes=(*source.notes, note)), CodeColumns(mark)
+    return source, CodeColumns()

@@ -20,21 +20,23 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.arrow import METADATA, Settings, read_settings
 from faithscope.inputs.arrays import Query, is_frame, query_kind, to_items
 from faithscope.runtime.files import expanded
-from faithscope.tables.engine.answers import batches, clearly, fetch_line
-from faithscope.tables.engine.engines import (
+from faithscope.tables.connections import as_view, connect_to, is_embedded, kept, shared
+from faithscope.tables.engines import (
     Connection,
-    Expression,
     Table,
+    batches,
     call,
     clear_errors,
+    clearly,
+    fetch_line,
     has_zone,
     literal,
     readable,
+    relation_batches,
     tables_of,
     without_password,
 )
-from faithscope.tables.sources.connections import beside, connect_to, is_embedded, kept, shared
-from faithscope.tables.sources.files import MOST_DIGITS, read_csv, read_json, widened
+from faithscope.tables.files import MOST_DIGITS, read_csv, read_json, widened
 from faithscope.words import hint
 
 Names = str | Sequence[str]
@@ -43,6 +45,7 @@ _NAMED = 8  # tables that an error names
 _LISTED = 12  # columns
 _ROWS = 2**16  # of a query at once
 _COUNTING = ("postgres", "pyspark")  # engines that count equal lines
+_OF_MICROSECONDS = "TRY_CAST(make_timestamp({})::VARCHAR || '+00' AS TIMESTAMPTZ)"
 _TIMES = "rows, counted"  # the column of how many rows a line stands for
 _REMOTE = ("s3://", "gs://", "az://", "abfss://", "hdfs://", "http://", "https://", "dbfs:")
 READERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
@@ -96,10 +99,6 @@ class LogSource:
                         ": audit it again, or a copy of it."
                     )
 
-    def scratch(self) -> Connection:
-        """A connection to the DuckDB of the log, to keep temporary tables in."""
-        return beside(self.table.get_backend())
-
     def copied(self, columns: Mapping[str, bool] | None = None) -> "LogSource":
         """The log in a DuckDB of our own, which spills to disk; itself if it is there.
 
@@ -109,47 +108,50 @@ class LogSource:
         since drivers have no values for some of them.
         """
         import ibis
-        from ibis.util import gen_name
 
         if self.embedded:
             return self
         md5: Any = ibis.udf.scalar.builtin(_md5, name="md5")
-        numbers, travels, arrives, quotes, apart = dict(self.numbers), {}, [], [], {}
-        counts = columns is not None and self.table.get_backend().name in _COUNTING
-        for j, name in enumerate(self.columns if columns is None else columns):
-            value, said, quoted = self.table[name], "{}", name.replace('"', '""')
+        engine, numbers, travels, apart, arrives = self.table.get_backend().name, dict(self.numbers), {}, {}, []
+        counts = columns is not None and engine in _COUNTING
+        for j, (name, of_sign) in enumerate((columns or dict.fromkeys(self.columns, False)).items()):
+            value, said = self.table[name], "{}"
             kind = value.type()
             if kind.is_decimal() and kind.precision is None:  # of Postgres, of any length
-                value, said = value.cast("string"), "TRY_CAST({} AS DOUBLE)"
-                same = (self.table[name].cast("float64").cast("string").cast(kind) == self.table[name]).all()
+                text = value.cast("string")
+                same = (value.cast("float64").cast("string").cast(kind) == value).all()
+                value, said = text, "TRY_CAST({} AS DOUBLE)"
                 if fetch_line(self.table.aggregate(same=same))["same"] is False:
                     said, numbers[name] = "{}", "float64"
             elif kind.is_decimal():
                 exact = f"DECIMAL({kind.precision}, {kind.scale})" if kind.scale else "HUGEINT"
                 value, said = value.cast("string"), f"TRY_CAST({{}} AS {exact})"
-            elif (kind.is_date() or kind.is_timestamp()) and value.get_backend().name != "duckdb":
-                value, said, counts = *_as_text(value), counts and kind.is_date()
+            elif kind.is_date() and engine != "duckdb":
+                value, said = value.cast("string"), "TRY_CAST({} AS DATE)"
+            elif kind.is_timestamp() and engine != "duckdb":
+                counts, zoned = False, has_zone(value)
+                if zoned and engine == "pyspark":
+                    value, said = call("unix_micros", value, "int64"), _OF_MICROSECONDS
+                else:
+                    value, said = value.cast("string"), f"TRY_CAST({{}} AS {'TIMESTAMPTZ' if zoned else 'TIMESTAMP'})"
             elif not _travels(kind):
                 value = value.cast("string")
-            elif columns is not None and columns[name]:  # infinite numbers and NaN stay, and are seen later
+            elif of_sign:  # infinite numbers and NaN stay, and are seen later
                 value = ibis.ifelse(value.abs() < literal(inf), value.sign(), value)
             elif kind.is_floating():
                 counts = False
             travels[f"c{j}"] = value
-            if counts and value.type().is_string():  # a collation may take texts for equal that are not
+            if value.type().is_string():  # a collation may take texts for equal that are not
                 apart[f"h{j}"] = md5(value)
-            quotes.append(f'"{quoted}"')
+            quoted = name.replace('"', '""')
             arrives.append(f'{said.format(f"c{j}")} AS "{quoted}"')
-        rows = self.table.select(**travels)
-        if counts:
-            rows = self.table.select(**travels, **apart).group_by([*travels, *apart]).aggregate(n=ibis._.count())
-            arrives.append(f'n AS "{_TIMES}"')
-        copy = kept(batches(rows, _ROWS), shared(), ", ".join(arrives))
-        if counts:
-            engine, view = copy.get_backend(), gen_name("faithscope_log")
-            each = f'{copy.get_name()} AS counted, range(counted."{_TIMES}")'
-            engine.raw_sql(f"CREATE TEMPORARY VIEW {view} AS SELECT {', '.join(quotes)} FROM {each}")
-            copy = engine.table(view)
+        if not counts:
+            copy = kept(batches(self.table.select(**travels), _ROWS), shared(), ", ".join(arrives))
+            return replace(self, table=copy, numbers=numbers, embedded=True)
+        rows = self.table.select(**travels, **apart).group_by([*travels, *apart]).aggregate(n=ibis._.count())
+        copy = kept(batches(rows, _ROWS), shared(), ", ".join([*arrives, f'n AS "{_TIMES}"']))
+        each = f'{copy.get_name()} AS counted, range(counted."{_TIMES}")'
+        copy = as_view(copy.get_backend(), f'SELECT counted.* EXCLUDE ("{_TIMES}") FROM {each}')
         return replace(self, table=copy, numbers=numbers, embedded=True)
 
     def as_numbers(self, columns: Iterable[str]) -> "LogSource":
@@ -159,22 +161,22 @@ class LogSource:
         return replace(self, table=self.table.mutate(**cast), numbers=others) if cast else self
 
     def named(self, names: Names, role: str, *, hidden: Iterable[str] | None = None) -> tuple[str, ...]:
-        """The columns that one name or several mean; with `hidden`, a glob means all columns but these.
+        """The columns that one name or several mean; with `hidden`, globs mean all columns but these.
 
         Columns that a glob means are in the order of the log; a column's own name is no glob.
         """
         listed = [names] if isinstance(names, str) else to_items(names, f"{role}, the names of columns,")
+        known = [each for each in self.columns if each not in (hidden or ())]
         chosen: dict[str, None] = {}
         for name in listed:
             if not isinstance(name, str):
                 takes = "is the name of a column" if hidden is None else "takes names of columns or globs"
                 raise WrongType(f"{role} {takes}; got {name!r}.")
-            known = [each for each in self.columns if hidden is None or each not in hidden]
-            like = [] if hidden is None or name in known else [each for each in known if fnmatchcase(each, name)]
-            if name not in known and not like:
+            like = [each for each in known if hidden is not None and fnmatchcase(each, name)]
+            if name not in self.columns and not like:
                 close = hint(name if hidden is None else name.strip("*"), known)
                 raise BadInput(f"The log has no column {name!r} for {role}. {close}")
-            chosen.update(dict.fromkeys(like or [name]))
+            chosen.update(dict.fromkeys([name] if name in self.columns else like))
         if not chosen and hidden is not None:
             raise BadInput(f"No column was named for {role}. The log has: {self.listed}.")
         return tuple(chosen)
@@ -241,24 +243,20 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
         raise BadInput(f"The log mixes kinds of files ({', '.join(files[:3])}): pass files of one kind.")
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
     with clear_errors(f"Reading {name}"):
-        opened = _stamps(files)
-        numbers: dict[str, str] = {}
+        opened, numbers, schemas = _stamps(files), dict[str, str](), list[Any]()
         taken = [file if file.startswith(_REMOTE) else glob.escape(file) for file in files]
-        schemas: list[Any] = [
-            pq.read_schema(file) if kind == "parquet" and not file.startswith(_REMOTE) else None for file in files
-        ]
         if kind == "csv":
             table, numbers = read_csv(connection, files)
         elif kind == "json":
             table = read_json(connection, taken)
         else:  # files with the same columns and types together
-            for schema in schemas:
-                _refuse_wide(schema or ())
             groups: dict[Any, list[str]] = {}
+            schemas = [() if file.startswith(_REMOTE) else pq.read_schema(file) for file in files]
             for schema, file in zip(schemas, taken, strict=True):
-                groups.setdefault(tuple((each.name, str(each.type)) for each in schema or ()), []).append(file)
+                _refuse_wide(schema)
+                groups.setdefault(tuple((each.name, str(each.type)) for each in schema), []).append(file)
             table = widened([connection.read_parquet(group) for group in groups.values()])
-        said = {None if schema is None else (schema.metadata or {}).get(METADATA) for schema in schemas}
+        said = {(getattr(schema, "metadata", None) or {}).get(METADATA) for schema in schemas}
         settings = read_settings(schemas[0].empty_table()) if len(said) == 1 and None not in said else None
         # What is not here is read once, as that of another engine is: nothing says whether it was written anew.
         here = not any(file.startswith(_REMOTE) for file in files)
@@ -373,7 +371,7 @@ def _from_table(connection: Connection, name: str) -> LogSource:
 
 def _from_query(query: Any, kind: Query) -> LogSource:
     """The rows of a query, read once, in batches, into a DuckDB of our own that spills to disk."""
-    rows = (batch for batch in clearly(lambda: _batches(query, kind), f"Reading the {kind}") if batch.num_rows)
+    rows = (batch for batch in clearly(_batches(query, kind), f"Reading the {kind}") if batch.num_rows)
     first = next(rows, None)
     if first is None:
         raise BadInput("The log has no rows: nothing can be measured.")
@@ -382,18 +380,18 @@ def _from_query(query: Any, kind: Query) -> LogSource:
     return LogSource(_with_known_types(table), kind, settings, embedded=True)
 
 
-def _batches(query: Any, kind: Query) -> Iterable[Any]:
+def _batches(query: Any, kind: Query) -> Iterator[Any]:
     """The rows of a query, never all at once."""
-    if kind == "lazy frame":
-        return (frame.to_arrow() for frame in query.collect_batches(chunk_size=_ROWS))
-    if kind == "dataset":
-        return query.to_batches(batch_size=_ROWS)  # type: ignore[no-any-return]
-    if kind == "reader":
-        return query  # type: ignore[no-any-return]
     if kind == "cursor":
         raise WrongType("A DuckDB connection or cursor is no log: pass con.table('name') or con.sql('SELECT …').")
-    read = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
-    return read(_ROWS)  # type: ignore[no-any-return]
+    if kind == "lazy frame":
+        yield from (frame.to_arrow() for frame in query.collect_batches(chunk_size=_ROWS))
+    elif kind == "dataset":
+        yield from query.to_batches(batch_size=_ROWS)
+    elif kind == "reader":
+        yield from query
+    else:
+        yield from relation_batches(query, _ROWS)
 
 
 def _travels(kind: Any) -> bool:
@@ -402,18 +400,6 @@ def _travels(kind: Any) -> bool:
         return _travels(kind.value_type)
     plain = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_binary()
     return bool(plain or kind.is_date() or kind.is_timestamp() or kind.is_struct() or kind.is_map())
-
-
-def _as_text(moment: Expression) -> tuple[Expression, str]:
-    """A date or moment as it travels, and SQL that makes it one again."""
-    kind = moment.type()
-    if kind.is_date():
-        return moment.cast("string"), "TRY_CAST({} AS DATE)"
-    if not has_zone(moment):
-        return moment.cast("string"), "TRY_CAST({} AS TIMESTAMP)"
-    if moment.get_backend().name != "pyspark":
-        return moment.cast("string"), "TRY_CAST({} AS TIMESTAMPTZ)"
-    return call("unix_micros", moment, "int64"), "TRY_CAST(make_timestamp({})::VARCHAR || '+00' AS TIMESTAMPTZ)"
 
 
 def _md5(text: str) -> str:

@@ -18,7 +18,7 @@ from faithscope.errors import BadInput
 from faithscope.runtime.files import expanded
 from faithscope.runtime.memory import available
 from faithscope.runtime.threads import anew_in_children
-from faithscope.tables.engine.engines import Connection, Table, clear_errors
+from faithscope.tables.engines import Connection, Table, clear_errors
 
 _LIKE = "it looks like postgres://user@host/database or duckdb://file.duckdb."
 _PATIENCE = 10  # seconds to wait for a database
@@ -110,6 +110,15 @@ def kept(batches: Iterable[Any], connection: Connection, columns: str = "*") -> 
     if number < 0:
         raise BadInput("The log has no rows: nothing can be measured.")
     return connection.table(name, database=("temp", "main"))
+
+
+def as_view(connection: Connection, query: str) -> Table:
+    """A query of SQL as a table of a DuckDB."""
+    from ibis.util import gen_name
+
+    name = gen_name("faithscope_log")
+    connection.raw_sql(f"CREATE TEMPORARY VIEW {name} AS {query}")
+    return connection.table(name)
 
 
 def connect_to(address: str) -> Connection:

@@ -1,1 +1,0 @@
-"""Where a log lives: files, databases, frames."""
