@@ -60,6 +60,7 @@ app.add_typer(monitor.app)
 
 _WHOLE = "FAITHSCOPE_TRACEBACK"
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
+_CACHED = ("demo", "evaluate", "reproduce")  # commands with --cache
 
 
 @app.callback(invoke_without_command=True)
@@ -87,10 +88,8 @@ def main() -> None:
     except Exception as error:
         status = _INTERRUPTED if is_interruption(error) else _failed(error)
     if status == _INTERRUPTED:
-        kept = (
-            " With --cache, the next run goes on from here." if sys.argv[1] in ("demo", "evaluate", "reproduce") else ""
-        )
-        typer.echo(f"faithscope: interrupted.{kept}", err=True)
+        kept = " With --cache, the next run goes on from here." * (sys.argv[1] in _CACHED)
+        _mistake(f"interrupted.{kept}")
     sys.exit(status or 0)
 
 

@@ -38,7 +38,7 @@ class Wanted:
     class_index: ClassIndex = None
     top: int | None = None
     features: Names | None = None
-    own: str = "values[np.arange(len(values)), :, predicted]"
+    own: str = "values[np.arange(len(values)), ..., predicted]"
 
     @classmethod
     def of(cls, class_index: Any, top: Any, features: Any) -> "Wanted":
@@ -126,8 +126,7 @@ class Wanted:
     def of_maps(self, values: Array) -> Importances:
         """The importances of maps with two axes and channels, (n, ...), or of the class wanted of several, last."""
         if values.ndim > 4:
-            maps = replace(self, own="values[np.arange(len(values)), ..., predicted]")
-            return self.importances(values[..., maps.position(values.shape[-1])])
+            return self.importances(values[..., self.position(values.shape[-1])])
         self.refuse("these are maps of one class", "class_index")
         return self.importances(values)
 
