@@ -12,8 +12,7 @@ import platform
 import random
 import sys
 import types
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from copyreg import dispatch_table
 from functools import cache, cached_property, lru_cache, partial, partialmethod
 from importlib import import_module
@@ -134,18 +133,16 @@ def _taken_apart(thing: Any) -> list[Any]:
         raise WrongType("Modules by names that are computed cannot be followed.")
     if kind is list:
         return ["list", *_listed(thing)]
-    if kind in (dict, types.MappingProxyType):
-        return [kind.__name__, *_listed([part for pair in thing.items() for part in pair])]
+    if isinstance(thing, Mapping) and kind.__module__ in ("builtins", "collections"):
+        pairs = [part for pair in thing.items() for part in pair]
+        factory, attributes = (getattr(thing, name, None) for name in ("default_factory", "__dict__"))
+        return [kind.__name__, factory, attributes, *_listed(pairs)]
     if isinstance(thing, types.CodeType):  # all that changes what it does; no names of files, no numbers of lines
         shape = (thing.co_argcount, thing.co_posonlyargcount, thing.co_kwonlyargcount, thing.co_flags)
         names = (thing.co_names, thing.co_varnames, thing.co_freevars, thing.co_cellvars, thing.co_name)
         return ["code", thing.co_code, thing.co_exceptiontable, shape, names, thing.co_consts]
-    if isinstance(thing, type):  # of an installed one what the user put into it, or into its bases
-        parts = [kind, thing.__bases__, *_held(thing)]
-        if _is_known(thing):
-            put = ((base, *item) for base in thing.__mro__ for item in _held(base))
-            parts = [(base.__qualname__, name, *_put(name, value)) for base, name, value in put]
-        return ["class", _named(thing), *parts]
+    if isinstance(thing, type):
+        return ["class", _named(thing), *_class_parts(thing)]
     if isinstance(thing, types.FunctionType):
         parts = [] if _is_installed(thing) and _is_known(thing) else _function_parts(thing)
         return ["function", _named(thing), *parts]
@@ -156,10 +153,12 @@ def _taken_apart(thing: Any) -> list[Any]:
         return ["wrapper", kind, *(getattr(thing, name, None) for name in _WRAPPED)]
     if kind.__module__ == "builtins" and (hasattr(thing, "__objclass__") or isinstance(thing, _C_CODE)):
         owner, bound = getattr(thing, "__objclass__", None), getattr(thing, "__self__", None)
-        return ["compiled", _named(thing), *([] if _is_known(thing) else [owner, bound])]
+        by_name = isinstance(bound, types.ModuleType) or owner is bound is None or _is_known(thing)
+        return ["compiled", _named(thing), *([] if by_name else [owner, bound])]
     # The state of a global random generator is not part of what refers to it; a lock has none.
-    stateless = thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _STATELESS)
-    return ["object", kind, *([] if stateless else _content(thing))]
+    if thing is random._inst or thing is np.random.mtrand._rand or isinstance(thing, _STATELESS):
+        return ["name", kind.__name__]
+    return ["object", kind, *_content(thing)]
 
 
 def _named(thing: Any) -> list[Any]:
@@ -181,11 +180,17 @@ def _is_known(thing: Any) -> bool:
     return value is thing
 
 
+def _class_parts(kind: type) -> list[Any]:
+    """A class's bases and all it holds; of an installed one what the user put into it, or into its bases."""
+    if _is_known(kind):
+        return [(base.__qualname__, name, *_put(name, value)) for base in kind.__mro__ for name, value in _held(base)]
+    return [type(kind), kind.__bases__, *_held(kind)]
+
+
 def _held(kind: type) -> list[tuple[str, Any]]:
     """The attributes of a class itself, without functions that attrs makes of others, seeded anew in every process."""
-    items = [(name, value) for name, value in vars(kind).items() if name not in _ASIDE]
-    codes = [getattr(value, "__code__", None) for _, value in items]
-    return [item for item, code in zip(items, codes, strict=True) if "<attrs" not in getattr(code, "co_filename", "")]
+    files = {name: getattr(getattr(value, "__code__", None), "co_filename", "") for name, value in vars(kind).items()}
+    return [(name, vars(kind)[name]) for name in files if not (name in _ASIDE or files[name].startswith("<attrs"))]
 
 
 def _put(name: str, value: Any) -> list[Any]:
@@ -198,9 +203,9 @@ def _put(name: str, value: Any) -> list[Any]:
         own = not _is_installed(function)
     else:
         own = is_own((value if isinstance(value, type) else type(value)).__module__)
-    items = value.items() if isinstance(value, dict) else [value if isinstance(value, list | tuple) else [value]]
-    plain = {type(item) for each in items for item in each} <= _PLAIN
-    plain |= type(value) is np.ndarray and not value.dtype.hasobject
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    items = items if isinstance(items, list | tuple) else [value]
+    plain = set(map(type, items)) <= _PLAIN or (type(value) is np.ndarray and not value.dtype.hasobject)
     if own or (plain and name[:2] != "__") or isinstance(value, partial | partialmethod):
         return [value]
     return _named(value) if getattr(value, "__name__", name) != name else []
@@ -238,14 +243,15 @@ def _reached(function: types.FunctionType) -> Iterator[Any]:
     for code in _codes(function.__code__):
         names.update(code.co_names)
         steps = [step for step in dis.get_instructions(code) if step.opname not in ("EXTENDED_ARG", "CACHE")]
-        read.update(step.argval for step in steps if step.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME")))
-        for level, step in zip(steps, steps[2:], strict=False):
+        for place, step in enumerate(steps):
             if step.opname == "IMPORT_NAME":
-                if level.argval or is_own(step.argval):
+                if steps[place - 2].argval or is_own(step.argval):
                     raise WrongType(
                         f"{function.__qualname__} imports a module inside: import it at the top of the file."
                     )
                 modules += [sys.modules[step.argval]] if step.argval in sys.modules else []
+            elif step.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME")):
+                read.add(step.argval)
     looked_up = {name: known[name] for name in sorted(names & known.keys())}
     modules += [value for value in looked_up.values() if isinstance(value, types.ModuleType)]
     hiding = names & _HIDING | (read & _BY_TEXT) | (names & {"modules"} if sys in modules else set())
@@ -287,12 +293,13 @@ def _content(thing: Any) -> list[Any]:
             raise WrongType(f"The ufunc {reduced!r} does not show what it computes: use np.vectorize.")
         return [reduced, getattr(thing, "__module__", None), getattr(thing, "__dict__", None) if own else None]
     constructor, arguments, state, listed, mapped = [*reduced, None, None, None][:5]
-    # Copies of what is own may lack something that answers depend on.
-    whole = object.__getstate__(thing) if own else None
-    states = [state, *(whole if isinstance(whole, tuple) else [whole])]
+    states = [state]
+    if own:  # its copies may lack something that answers depend on
+        whole = object.__getstate__(thing)
+        states += whole if isinstance(whole, tuple) else [whole or {}]
     cached = {k for base in type(thing).__mro__ for k, v in vars(base).items() if isinstance(v, cached_property)}
     states = [{k: v for k, v in part.items() if k not in cached} if isinstance(part, dict) else part for part in states]
-    return [constructor, arguments, *states, *(items and list(items) for items in (listed, mapped))]
+    return [constructor, arguments, *states, *(None if items is None else list(items) for items in (listed, mapped))]
 
 
 @cache
@@ -303,9 +310,9 @@ def environment() -> str:
     """
     digest = hashlib.blake2b(f"{platform.python_implementation()} {sys.version}".encode(), digest_size=16)
     ours = Path(__file__).parents[1]
-    files = {path.relative_to(ours).as_posix(): path for path in ours.rglob("*.py")}
-    files |= {path.name: path / "RECORD" for folder in sys.path for path in Path(folder).glob("*-info")}
-    for name, path in sorted(files.items()):
+    sources = {path.relative_to(ours).as_posix(): path for path in ours.rglob("*.py")}
+    installed = {path.name: path / "RECORD" for folder in sys.path for path in Path(folder).glob("*-info")}
+    for name, path in [*sorted(sources.items()), *sorted(installed.items())]:
         content = path.read_bytes() if path.is_file() else b""
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
@@ -317,12 +324,13 @@ def is_own(name: str) -> bool:
     if name == "__main__" or top == _OURS:
         return top != _OURS
     module = sys.modules.get(name) or sys.modules.get(top)
-    spec = getattr(module, "__spec__", None)
-    with suppress(ImportError, ValueError):
-        spec = spec or find_spec(top)
+    try:
+        spec = getattr(module, "__spec__", None) or find_spec(top)
+    except (ImportError, ValueError):
+        spec = None
+    files = [getattr(module, "__file__", None), getattr(spec, "origin", None)]
     folders = getattr(spec, "submodule_search_locations", None) or ()  # of a package without a file of its own
-    files = [getattr(module, "__file__", None), getattr(spec, "origin", None), *folders]
-    return not _is_installed_file(next(filter(None, files), ""))
+    return not any(map(_is_installed_file, [*filter(None, files), *folders][:1]))
 
 
 @cache
