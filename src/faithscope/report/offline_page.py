@@ -13,7 +13,7 @@ from faithscope.charts.bundle import bundle, safe_json
 from faithscope.charts.theme import DARK, FONT, LIGHT, theme
 from faithscope.report.document import Chart, Document
 from faithscope.report.maps import draw
-from faithscope.sinks.shareable import rendered
+from faithscope.visible import visible
 
 _OWN = "faithscope.report"
 _LINK = re.compile(r"\[([^]|]+)(?:\|([^]]+))?\]")  # [word], or [text|word]
@@ -39,12 +39,13 @@ def page_of(document: Document) -> str:
     # The words for a chart are its place's; what Vega would add says less.
     config = theme(colors) | {"aria": False, "mark": {"aria": False}, "background": "transparent"}
     drawn = {"specs": specs, "config": config, "names": list(document.names), "about": document.about}
+    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    loader = PackageLoader(_OWN, "page")
+    jinja = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     drawing, script = bundle(), _part("page.js")
-    return rendered(
-        _OWN,
-        "page/page.html.j2",
+    page = jinja.get_template("page.html.j2").render(
         bundle=Markup(drawing),
         script=Markup(script),
         style=Markup(_style()),
@@ -57,9 +58,11 @@ def page_of(document: Document) -> str:
         linked=partial(_linked, document.glossary),
         means=means,
         draw=draw,
+        visible=visible,
         shown=_SHOWN,
         most=_MOST,
     )
+    return page.lstrip()
 
 
 def _linked(glossary: Mapping[str, str], text: str) -> Any:

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache
+from html import escape
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, ClassVar
@@ -28,6 +28,15 @@ _LINKED = re.compile(r"(?<=[@#])(?=\w)|(?<=\bGH)(?=-\d)")  # GitHub would notify
 _ADDRESS = re.compile(r"(?=://)|(?<=\bwww)(?=\.)", re.IGNORECASE)  # GitHub would link these
 _OPENING = re.compile(r"^\d+(?=[.)](\s|$))|^(?=[#+=-])")  # would begin a heading, a rule or a list
 _NOTHING = "&#8203;"  # a space without width
+_LEFT, _RIGHT = ' style="text-align: left"', ' style="text-align: right"'
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }}
+table {{ border-collapse: collapse; }} caption {{ text-align: left; font-weight: 600; padding: .5rem 0; }}
+td, th {{ border-bottom: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: .3rem .7rem; }}
+</style></head><body>{body}</body></html>
+"""
 
 
 class Shareable:
@@ -82,7 +91,7 @@ class Shareable:
     def _card_and_page(self) -> tuple[Card, str]:
         """The card, and an HTML page that needs no network."""
         card = self._card()
-        return card, fragment(card, page=True)
+        return card, _PAGE.format(title=_text(card.title), body=fragment(card))
 
     def to_markdown(self) -> str:
         """The verdict, the numbers and the notes as GitHub-flavored Markdown, for a model card or a pull request.
@@ -243,25 +252,32 @@ def _begun(text: str) -> str:
     return _OPENING.sub(r"\g<0>\\", _escaped(text.strip()))
 
 
-def fragment(card: Card, *, page: bool = False) -> str:
-    """The card as elements that a notebook shows alike, whether it trusts them or not; or as a page of its own.
+def fragment(card: Card) -> str:
+    """The card as elements that a notebook shows alike, whether it trusts them or not: no style sheet, no script.
 
     Examples
     --------
     >>> fragment(Card("Who?", notes=("few <rows>",)))
     '<p><strong>Who?</strong></p><ul><li>few &lt;rows&gt;</li></ul>'
     """
-    return rendered("faithscope.sinks", "card.html.j2", card=card, tables=map(Table.narrow, card.tables), page=page)
+    parts = [f"<p><strong>{_text(card.title)}</strong></p>"] if card.title else []
+    for said in card.sentences:
+        subject = f"<strong>{_text(said.subject)}</strong>: " if said.subject else ""
+        parts.append(f"<p>{subject}{_text(said.text)}</p>")
+    for table in map(Table.narrow, card.tables):
+        title = f"<caption>{_text(table.title)}</caption>" if table.title else ""
+        head, body = _row(table, table.columns, "th"), "".join(_row(table, row, "td") for row in table.rows)
+        parts.append(f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>")
+        parts += [f"<p>{_text(table.caption)}</p>"] if table.caption else []
+    notes = "".join(f"<li>{_text(note)}</li>" for note in card.notes)
+    return "".join([*parts, f"<ul>{notes}</ul>"] if notes else parts)
 
 
-def rendered(package: str, name: str, **given: Any) -> str:
-    """A template that lies in a package of ours, filled in: all text is escaped, but for what is marked as safe."""
-    return str(_templates(package).get_template(name).render(visible=visible, **given)).lstrip()
+def _row(table: Table, cells: tuple[str, ...], tag: str) -> str:
+    sides = [_LEFT] * table.words + [_RIGHT] * (len(cells) - table.words)
+    filled = zip(sides, cells, strict=True)
+    return f"<tr>{''.join(f'<{tag}{side}>{_text(cell)}</{tag}>' for side, cell in filled)}</tr>"
 
 
-@cache
-def _templates(package: str) -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader(package, "")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+def _text(text: str) -> str:
+    return escape(visible(text))
