@@ -80,6 +80,9 @@ def test_repeated_rows_are_told_unless_they_are_clusters():
 def test_features_are_matched_by_name_whatever_their_order():
     turned = pd.DataFrame(LIME[:, ::-1], columns=NAMES[::-1])
     assert pair(ROWS.reset_index(drop=True), turned, k=2) == pair(SHAP, LIME, k=2)
+    first, fewer, others = (pd.DataFrame(SHAP[:, :2], columns=names) for names in (["a", "b"], ["a"] * 2, ["a", "c"]))
+    assert not any("matched by name" in note for note in pair(first, fewer.iloc[:, :1], k=1).notes)
+    assert "'b', 'c' are known to one explainer only" in " ".join(pair(first, others, k=1).notes)
 
 
 def test_rules_over_features_in_another_order_are_the_same_rules():

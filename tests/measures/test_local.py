@@ -69,6 +69,8 @@ def test_a_budget_that_runs_out_is_said():
     assert "not reached" in str(found)
     dry = fs.sample_until([("a", 1), ("b", 0), ("a", 1)], "a", 0.1, 10**6, prediction=1)
     assert (dry.others, dry.seen, dry.reached) == (2, 3, False)
+    enough = fs.local_sample_size(0.4)  # rows behind the last that was wanted are not seen
+    assert fs.sample_until([(list("b" + "a" * enough + "aab"), [1] * (enough + 4))], "a", 0.4, 100).seen == enough + 1
 
 
 def test_a_source_may_give_rows_batches_or_nothing():

@@ -30,6 +30,11 @@ def band_of(codes):
     return Band.of(sizes[seen] - 1, (sizes * explanations)[seen], 0.95)
 
 
+@pytest.mark.parametrize("n", [40, 100])
+def test_of_rows_that_are_all_alike_as_much_may_be_unseen_as_the_rule_of_three_leaves(n):
+    assert planned(np.zeros(n)).interval(4 * n)[1] == pytest.approx(np.log(2 / 0.05) / n)
+
+
 def test_statistics_are_expected_to_be_what_their_coefficients_add_up_to():
     j = np.arange(600)
     summed = poisson.pmf(j[:, None], RATES)

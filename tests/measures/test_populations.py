@@ -81,6 +81,7 @@ def test_one_group_among_many_that_differs_is_found_against_the_rest():
     assert lines["a"][lines["differ"]].tolist() == [7]
     refused(BadInput, "51 groups make 1,275 pairs", parts.differences)
     assert len(parts.differences(against="each")) == 1275
+    assert [each.to_markdown().split("\n")[0].count(",") for each in (parts.among, parts)] == [0, 1]
     assert by(["a"] * 4, [1, 1, 2, 2], [0, 1, 1, 1]).differences(against="rest").empty
     refused(BadInput, "no rest in common: pass against='each'", parts.among.differences, against="rest")
 
