@@ -18,11 +18,15 @@ def tells_new_words(verb: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(verb)
     def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-        for old in sorted(kwargs.keys() & _NEW):
-            raise WrongType(f"{old}= is an old word: pass {_NEW[old]}= instead.")
+        _refuse_old_words(kwargs)
         return verb(*args, **kwargs)
 
     return asked
+
+
+def _refuse_old_words(options: dict[str, Any]) -> None:
+    for old in sorted(options.keys() & _NEW):
+        raise WrongType(f"{old}= is an old word: pass {_NEW[old]}= instead.")
 
 
 @runtime_checkable
@@ -43,9 +47,9 @@ def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         known = inspect.signature(verb)
         needs = "predictions" in known.parameters
 
-        @tells_new_words
         @wraps(verb)
         def either(*args: P.args, **kwargs: P.kwargs) -> R:
+            _refuse_old_words(kwargs)
             if args and isinstance(args[0], AnswersVerbs):
                 options = known.bind(*args, **kwargs).arguments
                 options.pop(next(iter(known.parameters)))
