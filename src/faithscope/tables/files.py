@@ -165,7 +165,7 @@ def _head(file: str) -> tuple[str, tuple[str, ...], int]:
     ):
         try:
             first = next(text, "")
-            separator = max(",;\t|", key=lambda letter: (first.count(letter), letter == ","))
+            separator = max(",;\t|", key=first.count)  # the first of several
             reader = csv.reader(chain([first], text), delimiter=separator)
             cells = next(reader, ())
         except UnicodeDecodeError as problem:
