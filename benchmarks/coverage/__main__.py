@@ -12,12 +12,15 @@
     python benchmarks/coverage --only shortcuts --gate               # coverage_shortcuts.txt
     python benchmarks/coverage --quick --gate                        # some systems of each, in two minutes
 
-Every cell has a seed of its own, made from its name, so that parts can be run alone and give the same numbers. An
-interval falls short (*) where its coverage is more than two Monte-Carlo errors below what is nominal, and it misses its
-bar, which most measures have at .93, where it is more than two binomial errors below it.
+Every cell has a seed of its own, made from its name, so that parts can be run alone, or by several ``--workers`` at
+once, and give the same numbers. An interval falls short (*) where its coverage is more than two Monte-Carlo errors
+below what is nominal, and it misses its bar, which most measures have at .93, where it is more than two binomial errors
+below it.
 """
 
 import sys
+from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # at the end, so that this folder hides no package
@@ -33,6 +36,8 @@ from harness import summary, table
 
 from ratios import describe_machine, options
 
+_lines = []  # what is asked for; workers know it from before they were forked, since functions cannot be sent to them
+
 
 def chosen_lines(only):
     """The lines of these studies, or with these names, or all."""
@@ -45,11 +50,22 @@ def chosen_lines(only):
     yield from (line for line in lines if not only or only & set(line.name.split("/")))
 
 
+def _cells(asked):
+    place, *how = asked
+    return list(_lines[place].repeat(*how))
+
+
 def main(words=None):
     """Run, tell and keep what is asked for; 1 if the gate is closed."""
-    chosen = options(__doc__, words, only=[], quick=False, gate=False)
-    only = set(chosen.only)
-    cells = [cell for line in chosen_lines(only) for cell in line.cells(chosen.quick)]
+    chosen = options(__doc__, words, only=[], quick=False, gate=False, workers=1)
+    only, quick = set(chosen.only), chosen.quick
+    _lines[:] = chosen_lines(only)
+    asked = [(place, *each) for place, line in enumerate(_lines) for each in line.asked(quick)]
+    if chosen.workers > 1:
+        with get_context("fork").Pool(chosen.workers) as pool:
+            cells = list(chain.from_iterable(pool.imap(_cells, asked)))
+    else:
+        cells = list(chain.from_iterable(map(_cells, asked)))
     print(
         describe_machine(("faithscope", "numpy", "scipy")),
         "",
@@ -60,7 +76,7 @@ def main(words=None):
         sep="\n",
     )
     if not only or {"attacks", "exact"} & only:
-        print("", *exact.table(chosen.quick), sep="\n")
+        print("", *exact.table(quick), sep="\n")
     missed = [f"{cell.interval} on {cell.system}, n = {cell.n:,}: {cell.held:.3f}" for cell in cells if cell.missed]
     print("\nThe bar: " + ("; ".join(missed) or "met"))
     return int(chosen.gate and bool(missed))

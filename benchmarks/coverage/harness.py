@@ -112,14 +112,18 @@ class Line:
     quick_rows: int = 200
     nominal: float = NOMINAL
 
-    def cells(self, quick=False):
-        """All cells; quickly: 100 samples of the systems that are named for it, else two of a small one."""
+    def asked(self, quick=False):
+        """Its systems, with rows and times; quickly: 100 samples of those named for it, else two of a small one."""
         often = self.times if isinstance(self.times, Mapping) else dict.fromkeys(self.rows, self.times)
         asked = [(name, *each) for name in self.systems for each in often.items()]
         if quick:
             asked = [(name, self.quick_rows, 100) for name in self.quick]
             asked = asked or [(next(iter(self.systems)), n, 2) for n in list(often)[:1] if n <= 1_000]
-        for each in asked:
+        return asked
+
+    def cells(self, quick=False):
+        """All cells."""
+        for each in self.asked(quick):
             yield from self.repeat(*each)
 
     def chance(self, system, n):
