@@ -61,7 +61,7 @@ def pages_that_run():
     """The pages that people meet first; then the others. What the index shows is shown, and run, by the README."""
     for page in PAGES:
         if that_run(page) and page.name != "index.md":
-            first = page.name in ("README.md", "questions.md")
+            first = page.name == "README.md"
             yield pytest.param(page, id=page.name, marks=() if first else pytest.mark.thorough)
 
 

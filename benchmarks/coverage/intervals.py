@@ -102,7 +102,7 @@ def windowed(system, n, rng):
 def local(system, n, rng):
     """Exact intervals: `ev.local()` for every row, `ev.table()` for every explanation."""
     explanations, labels = system.draw(n, rng)
-    evaluation = fs.evaluate(labels, explanations, np.arange(n))
+    evaluation = fs.evaluate(labels.astype(str), explanations, np.arange(n))
     rows, table = evaluation.local(), evaluation.table()
     share = system.q[table["explanation"].astype(float).astype(int), table["label"].astype(int)]
     return {
@@ -120,8 +120,9 @@ def named_first(share, rows):
 
 def sampled(system, n, rng):
     """`sample_until` of the commonest label: enough rows, or what n rows have."""
-    found = fs.sample_until([system.draw(n, rng)], 0, epsilon=0.1, budget=n, confidence=0.95)
-    return {"sample_until, commonest label": ends(found, system.q[0, found.prediction])}
+    kinds, labels = system.draw(n, rng)
+    found = fs.sample_until([(kinds, labels.astype(str))], 0, epsilon=0.1, budget=n, confidence=0.95)
+    return {"sample_until, commonest label": ends(found, system.q[0, int(found.prediction)])}
 
 
 def sufficient(system, n, rng):
@@ -159,7 +160,7 @@ def paired_sufficient(system, n, rng):
 def locally_sufficient(system, n, rng):
     """Exact intervals: `ev.local()` for every row, `ev.scopes()` for every rule."""
     kinds, labels = system.draw(n, rng)
-    evaluation = fs.evaluate(labels, *system.ruled(kinds).values())
+    evaluation = fs.evaluate(labels.astype(str), *system.ruled(kinds).values())
     rows, scopes, shares = evaluation.local(), evaluation.scopes(), system.among(system.q)
     kind = {system.rules.describe(each): each for each in range(len(system.p))}  # one of those with this rule
     share = shares[scopes["explanation"].map(kind), scopes["label"].astype(int)]

@@ -62,9 +62,8 @@ def wait_until(so, what):
 
 
 @needs_proc
-@pytest.mark.parametrize(
-    "how", [signal.SIGKILL, *(pytest.param(how, marks=pytest.mark.thorough) for how in (signal.SIGTERM, signal.SIGINT))]
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_workers_end_with_their_parent(tmp_path, how):
     begun = tmp_path / "begun"
     (tmp_path / "parts").mkdir(), begun.mkdir()

@@ -23,7 +23,8 @@ def opened(browser, page, width=1280, scheme="light"):
     until(browser, DRAWN, 60)
 
 
-@pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("width", [1280, 390])
 def test_all_charts_are_drawn_and_nothing_is_wider_than_the_screen(browser, page, width):
     opened(browser, page, width)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width

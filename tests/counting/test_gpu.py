@@ -65,7 +65,9 @@ def points(kind, n, d):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", devices.METRICS)
+@pytest.mark.parametrize(
+    "metric", [*devices.METRICS[:1], *(pytest.param(metric, marks=thorough) for metric in devices.METRICS[1:])]
+)
 @pytest.mark.parametrize(
     "kind",
     [

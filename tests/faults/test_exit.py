@@ -16,7 +16,7 @@ import faithscope as fs
 from faithscope.evaluation.cache import Cache
 from fuzz.outcomes import injected
 
-TIMES = [8, pytest.param(int(os.environ.get("FAITHSCOPE_EXITS", "40")), marks=pytest.mark.thorough)]
+TIMES = int(os.environ.get("FAITHSCOPE_EXITS", "40"))
 
 # Children are forked by a process that has imported everything, so that a few hundred take no more than minutes. Each
 # ends as a program ends: Python is taken down, then what native libraries hold.
@@ -56,14 +56,14 @@ else:
 """
 
 
-@pytest.mark.parametrize("times", TIMES)
-def test_every_child_that_reads_a_cache_ends_well_on_a_busy_machine(tmp_path, times):
+@pytest.mark.thorough
+def test_every_child_that_reads_a_cache_ends_well_on_a_busy_machine(tmp_path):
     at_once = 2 * (os.cpu_count() or 1) + 2
-    command = [sys.executable, "-c", CHILDREN, str(tmp_path), str(times), str(at_once)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60 + 10 * times)
+    command = [sys.executable, "-c", CHILDREN, str(tmp_path), str(TIMES), str(at_once)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60 + 10 * TIMES)
     assert done.returncode == 0, done.stderr
     statuses = json.loads(done.stdout)
-    assert statuses == [0] * times, done.stderr
+    assert statuses == [0] * TIMES, done.stderr
     for _ in statuses:
         injected("a process ends on a busy machine after it read a cache")
 

@@ -167,6 +167,7 @@ def test_hostile_files_end_in_a_status_and_at_most_one_line(command):
         holds(command, command, *words)
 
 
+@pytest.mark.thorough
 def test_whole_logs_are_answered():
     for file in ("log.csv", "log.jsonl", "log.parquet", "bom.csv"):
         assert holds("audit", "audit", file, *NEEDED["audit"]) == 0, file

@@ -115,7 +115,11 @@ def test_whatever_is_put_into_any_parameter_gets_an_answer_or_one_sentence(name)
 
 @MANY
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.thorough] * (kind == "comparison")) for kind in THINGS]
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.thorough] * (kind in ("comparison", "evaluation of rules", "monitor")))
+        for kind in THINGS
+    ],
 )
 def test_methods_of_results_take_hostile_input_too(kind, times):
     result = THINGS[kind]()

@@ -66,6 +66,7 @@ def test_a_grid_search_chooses_by_it_beside_accuracy():
         assert search.best_score_ == search.cv_results_[f"mean_test_{refit}"].max()
 
 
+@pytest.mark.thorough
 def test_two_processes_give_the_same_scores():
     grid = {"scoring": scorer(fs.explainers.TreePath), "cv": FOLDS}
     assert cross_val_score(TREE, X, Y, n_jobs=2, **grid).tolist() == cross_val_score(TREE, X, Y, **grid).tolist()

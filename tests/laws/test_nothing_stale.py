@@ -75,13 +75,14 @@ def make(names):
         return [answers(Path(folder), names, seed, after) for seed, after in (("1", False), ("2", False), ("3", True))]
 
 
-@pytest.fixture(scope="module", params=["light", pytest.param("heavy", marks=pytest.mark.thorough)])
+@pytest.fixture(scope="module", params=["light", "heavy"])
 def runs(request):
     """The answers before the edits, again in a second process, and after the edits; once for all workers."""
     names = [name for name in EDITS if (name in NEEDED) == (request.param == "heavy")]
     return once_json(f"{request.param} edits", partial(make, names))
 
 
+@pytest.mark.thorough
 def test_after_an_edit_the_cache_answers_as_if_there_were_none(runs):
     first, _, edited = runs
     assert [name for name in first if first[name]["kept"] != first[name]["truth"]] == []

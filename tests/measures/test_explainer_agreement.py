@@ -52,6 +52,7 @@ def test_a_comparison_is_asked_at_the_granularity_and_with_the_rows_with_which_i
     assert comparison.explainer_agreement(confidence=0.5).confidence == 0.5
 
 
+@pytest.mark.thorough
 def test_as_many_features_are_named_as_the_discretizer_keeps_unless_one_says_otherwise():
     few, most = fs.SignOfTop(2), fs.Floor(1) | fs.TopFeatures(3)
     for discretizer, k in ((None, 5), ("sign", 5), (few, 2), (most, 3), ({"shap": few, "lime": most}, 3)):

@@ -91,6 +91,7 @@ def test_a_fault_in_a_group_is_known_beside_the_reference():
     assert 'faithscope_monitor_alarms{group="south"} 0' in looked(apart, prometheus)
 
 
+@pytest.mark.thorough
 def test_later_batches_and_late_rows_of_the_reference_change_no_draw():
     rows = log()
     once, daily = (

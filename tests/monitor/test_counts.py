@@ -34,6 +34,7 @@ def test_how_rows_are_divided_into_batches_does_not_matter(lines, parts):
     assert set(monitor.table()["day"]) == set(rows["day"])
 
 
+@pytest.mark.thorough
 def test_monitors_added_up_hold_what_one_holds_to_which_all_was_added(tmp_path):
     rows = drawn(200, days=4)
     rows["day"] = [day + 4 * (day - START) for day in rows["day"]]

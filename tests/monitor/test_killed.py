@@ -123,6 +123,7 @@ def killed_again_and_again(adder, path, kills):
     return cut
 
 
+@pytest.mark.thorough
 def test_nothing_is_lost_or_counted_twice_if_whoever_adds_is_killed(tmp_path):
     with Adder() as adder:
         assert killed_again_and_again(adder, tmp_path / "state.duckdb", POINTS) == len(POINTS)
