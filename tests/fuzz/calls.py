@@ -13,7 +13,7 @@ from faithscope.inputs.rows import rows_of
 from faithscope.integrations import sklearn
 from faithscope.tables.logs import LogColumns
 from listed import names
-from sink_examples import result
+from result_examples import result
 
 EX = fs.explainers
 PHI = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0], [0.5, 0.5]])

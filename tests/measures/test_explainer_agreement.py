@@ -9,8 +9,8 @@ from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
+from faithscope.card import Table
 from faithscope.report.summary import summarize
-from faithscope.sinks.card import Table
 
 RNG = default_rng(0)
 SHAP = RNG.normal(size=(40, 4))

@@ -7,9 +7,9 @@ import pytest
 
 from notebooks.jupyterlab_rules import dropped
 from notebooks.test_notebooks import executed, outputs
-from sink_examples import result
+from result_examples import result
 
-IMPORTS = "from sink_examples import result"
+IMPORTS = "from result_examples import result"
 SHOWN = {
     "estimate": ("consistency", "unverifiable", "95%"),
     "estimate where nothing can be checked": ("nothing can be checked", "100.0%"),

@@ -6,10 +6,10 @@ from numpy.random import default_rng
 
 import faithscope as fs
 import report_examples as examples
+from faithscope.card import Sentence, Table
 from faithscope.report.document import Chart
 from faithscope.report.html import render
 from faithscope.report.summary import summarize
-from faithscope.sinks.card import Sentence, Table
 from report_examples import printed as print_summary
 
 ALWAYS_TRUE = {"yes": [("age", "<=", 200.0)], "no": [("income", "<=", 900.0)]}

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from faithscope.card import Sentence, Table
 from faithscope.report.document import Block, Document, Group, Section
-from faithscope.sinks.card import Sentence, Table
 from faithscope.words import several
 from faithscope_reproduction.records import MET, NEAR, SETTINGS, Claim, Record
 from faithscope_reproduction.running import Part

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from faithscope.card import Table
 from faithscope.charts.theme import LIGHT, theme
 from faithscope.report.document import Block, Chart, Document, Group, Section
 from faithscope.runtime.files import write_atomically
-from faithscope.sinks.card import Table
 
 
 def to_markdown(document: Document, pictures: str = "") -> str:

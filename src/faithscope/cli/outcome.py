@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
+from faithscope.card import Card
 from faithscope.cli.options import AgreementWord, Confidence, Json, SummaryFile
 from faithscope.errors import BadInput
 from faithscope.evaluation.assertions import judge
@@ -20,8 +21,7 @@ from faithscope.report.result import Breakdown
 from faithscope.report.wording import wording
 from faithscope.runtime.files import to_path, write_page
 from faithscope.runtime.messages import print_json
-from faithscope.sinks.card import Card
-from faithscope.sinks.shareable import markdown
+from faithscope.shareable import markdown
 from faithscope.tables.windows import Windows
 from faithscope.visible import visible
 

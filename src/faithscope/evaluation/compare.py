@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from faithscope.card import for_json
 from faithscope.counting.coverage import count_necessity, cover
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, UnknownName, WrongType
@@ -38,7 +39,6 @@ from faithscope.runtime.memory import in_memory
 from faithscope.runtime.messages import Told, Watch
 from faithscope.runtime.of_logs import tells_new_words
 from faithscope.sample import Sample, learned_note, number_groups
-from faithscope.sinks.card import for_json
 from faithscope.visible import visible
 from faithscope.words import hint
 

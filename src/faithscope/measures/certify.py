@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faithscope.agreements import Agreement, Tolerance, to_agreement
+from faithscope.card import in_lines
 from faithscope.discretizers import Discretizer, Original, to_discretizer, usual
 from faithscope.errors import BadInput, NotProven
 from faithscope.explanations import Explanations
@@ -19,7 +20,6 @@ from faithscope.rounding import down
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
-from faithscope.sinks.card import in_lines
 from faithscope.words import several
 
 Discretize = Callable[[Explanations], Any]

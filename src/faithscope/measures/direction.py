@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from faithscope.card import Table, framed
 from faithscope.counting.layout import sums
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.alike import feature_places
@@ -34,7 +35,6 @@ from faithscope.readers.wanted import ClassIndex, Wanted
 from faithscope.rounding import told_share
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
 from faithscope.words import several
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import kolmogorov
 
 from faithscope.agreements import Agreement, Same
+from faithscope.card import Table, framed
 from faithscope.counting.counted import Encoded, LabelCells
 from faithscope.counting.coverage import tallies
 from faithscope.inputs.array_types import Array, Floats, Ints
@@ -27,7 +28,6 @@ from faithscope.relations import check_rows
 from faithscope.rounding import down, in_brackets, percent, up
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
 from faithscope.words import several
 

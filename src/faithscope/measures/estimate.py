@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from faithscope.agreements import Agreement, Same, Spread
+from faithscope.card import Table, for_json, in_lines
 from faithscope.counting.counts import Counts
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import Sums
@@ -34,7 +35,6 @@ from faithscope.measures.telling import (
 from faithscope.notes import doubts
 from faithscope.rounding import in_brackets, percent, told_share
 from faithscope.runtime.messages import warn
-from faithscope.sinks.card import Table, for_json, in_lines
 from faithscope.visible import visible
 from faithscope.words import several
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from faithscope.card import Table, framed
 from faithscope.discretizers import (
     Grouped,
     Original,
@@ -40,8 +41,7 @@ from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.runtime.memory import in_memory
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table, framed
-from faithscope.sinks.shareable import Shareable
+from faithscope.shareable import Shareable
 from faithscope.visible import visible
 from faithscope.words import several
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from faithscope.card import Table
 from faithscope.discretizers import Discretize, to_discretizer
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
@@ -24,7 +25,6 @@ from faithscope.measures.telling import OfEstimates, number
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table
 from faithscope.visible import visible
 from faithscope.words import several
 

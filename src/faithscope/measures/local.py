@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faithscope.agreements import Agreement, Same, Spread, scaled
+from faithscope.card import in_lines
 from faithscope.counting.clusters import Kinds
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided, run_starts
@@ -35,8 +36,7 @@ from faithscope.measures.telling import named, told_number
 from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-from faithscope.sinks.card import in_lines
-from faithscope.sinks.shareable import Shareable
+from faithscope.shareable import Shareable
 from faithscope.visible import visible
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from faithscope.card import in_lines
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.local import exact_share
 from faithscope.measures.intervals.margins import IndependentUnits, Share
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
-from faithscope.sinks.card import in_lines
-from faithscope.sinks.shareable import Shareable
+from faithscope.shareable import Shareable
 
 if TYPE_CHECKING:
     import pandas as pd

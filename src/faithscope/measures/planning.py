@@ -23,7 +23,7 @@ from faithscope.measures.intervals.bounds import sample_size
 from faithscope.measures.intervals.local import log_choose
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
-from faithscope.sinks.shareable import Shareable
+from faithscope.shareable import Shareable
 
 if TYPE_CHECKING:
     import altair as alt

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
+from faithscope.card import Table, framed
 from faithscope.discretizers import Discretize, Original, discretize
 from faithscope.errors import FaithscopeError
 from faithscope.explanations.base import Explanations, join_all
@@ -33,7 +34,6 @@ from faithscope.notes import Note, of_kind
 from faithscope.readers import as_explanations
 from faithscope.rounding import told_share
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table, framed
 from faithscope.visible import visible
 from faithscope.words import several
 

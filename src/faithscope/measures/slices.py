@@ -19,6 +19,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from faithscope.agreements import Spread
+from faithscope.card import Table, for_json, framed, in_lines
 from faithscope.counting.clusters import Kinds
 from faithscope.errors import BadInput, FaithscopeError, NotProven
 from faithscope.inputs.array_types import Bools, Floats, Ints
@@ -31,8 +32,7 @@ from faithscope.measures.estimate import Estimate
 from faithscope.notes import Notes
 from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table, for_json, framed, in_lines
-from faithscope.sinks.shareable import Shareable
+from faithscope.shareable import Shareable
 from faithscope.visible import visible
 from faithscope.words import readable, several
 

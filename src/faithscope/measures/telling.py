@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from faithscope.agreements import Agreement, Close, OwnAgreement, Same, Spread, Tolerance
+from faithscope.card import Cell, Table, several_in_lines
 from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.margins import Margins, Share
 from faithscope.notes import MAY_MISS, Notes, of_kind
 from faithscope.rounding import down, percent_down, percent_up, up
-from faithscope.sinks.card import Cell, Table, several_in_lines
-from faithscope.sinks.shareable import Shareable
+from faithscope.shareable import Shareable
 from faithscope.visible import visible
 from faithscope.words import several
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.card import for_json
 from faithscope.discretizers import Original, to_discretizer
 from faithscope.errors import BadInput, Incompatible
 from faithscope.explanations.base import Explanations
@@ -27,7 +28,6 @@ from faithscope.monitor.moments import to_date, to_days
 from faithscope.monitor.pairing import Rows, pair, sides
 from faithscope.monitor.store import WHOLE, Store, fetched, insert, registered, settings_of, settle
 from faithscope.sample import number_labels
-from faithscope.sinks.card import for_json
 from faithscope.visible import visible
 from faithscope.words import several
 

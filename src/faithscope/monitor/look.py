@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.card import for_json
 from faithscope.counting.profile import Profile
 from faithscope.errors import UnknownName
 from faithscope.inputs.array_types import Array, Ints
@@ -17,7 +18,6 @@ from faithscope.monitor.canonical import canonical
 from faithscope.monitor.moments import to_date
 from faithscope.monitor.sequential import Alarm, Draws, below_level, between, changes
 from faithscope.monitor.store import WHOLE, fetched, settings_of
-from faithscope.sinks.card import for_json
 from faithscope.words import hint, told_apart
 
 _PAIRS = """

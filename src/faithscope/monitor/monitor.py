@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from faithscope.card import Card
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.arrays import to_vector
@@ -29,8 +30,7 @@ from faithscope.runtime.files import to_path
 from faithscope.runtime.memory import FEWER_ROWS, in_memory
 from faithscope.runtime.messages import warn
 from faithscope.sample import Sample
-from faithscope.sinks.card import Card
-from faithscope.sinks.shareable import Shareable
+from faithscope.shareable import Shareable
 from faithscope.tables.logs import Log, LogColumns
 
 if TYPE_CHECKING:

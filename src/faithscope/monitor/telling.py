@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from faithscope.card import Card, Cell, Sentence, Table, for_json
 from faithscope.charts.watch_specs import over_time
 from faithscope.measures.telling import number
 from faithscope.monitor.look import Look
@@ -15,7 +16,6 @@ from faithscope.monitor.sequential import between, mean_share
 from faithscope.report.document import Block, Chart, Document, Facts, Group, Key, Section, aside
 from faithscope.report.offline_page import page_of
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Card, Cell, Sentence, Table, for_json
 from faithscope.visible import visible
 from faithscope.words import several
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from faithscope.sinks.card import Sentence
+from faithscope.card import Sentence
 
 
 @dataclass(frozen=True)

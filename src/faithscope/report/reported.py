@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from faithscope.agreements import Agreement
+from faithscope.card import Card
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.telling import WANTED, Listed
 from faithscope.runtime.files import write_page
-from faithscope.sinks.card import Card
-from faithscope.sinks.shareable import fragment
+from faithscope.shareable import fragment
 
 if TYPE_CHECKING:
     from faithscope.measures.comparing.differences import Difference

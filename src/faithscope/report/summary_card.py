@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from faithscope.card import Card, Sentence, Table
 from faithscope.measures.comparing.differences import difference_tables
 from faithscope.report.explainer import Summary, remarks
 from faithscope.report.sections.measures import by_measure, measures_table
 from faithscope.report.sections.populations import group_table
-from faithscope.sinks.card import Card, Sentence, Table
 
 
 def summary_card(summary: Summary, *, short: bool = False) -> Card:

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from faithscope.card import Table
 from faithscope.report.explainer import Summary
 from faithscope.report.summary_card import summary_card
-from faithscope.sinks.card import Table
 
 if TYPE_CHECKING:
     from rich.console import Console

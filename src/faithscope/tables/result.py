@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from faithscope.card import in_lines
 from faithscope.counting.counts import Counts
 from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import BadInput, NotScoped
@@ -21,7 +22,6 @@ from faithscope.measures.local import per_explanation
 from faithscope.measures.slices import Slices, find_slices
 from faithscope.report.reported import OfOneExplainer
 from faithscope.sample import Sample, number_labels
-from faithscope.sinks.card import in_lines
 from faithscope.tables.audited import AuditedLog
 from faithscope.tables.cells import Cells
 from faithscope.tables.columns import CLUSTER, keys_of, predicted

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faithscope.agreements import Spread
+from faithscope.card import Table
 from faithscope.errors import BadInput
 from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
@@ -25,7 +26,6 @@ from faithscope.measures.comparing.populations import (
 )
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import Listed, estimate_table, intervals
-from faithscope.sinks.card import Table
 from faithscope.tables.audited import AuditedLog
 from faithscope.tables.engines import (
     DAY,

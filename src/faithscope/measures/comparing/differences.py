@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from faithscope.agreements import Spread
+from faithscope.card import Cell, Table, for_json
 from faithscope.counting.leave_out import LeftOut
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.relations import Beside
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Cell, Table, for_json
 from faithscope.visible import visible
 from faithscope.words import readable
 

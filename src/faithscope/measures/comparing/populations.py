@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, cast, overl
 import numpy as np
 
 from faithscope.agreements import Same, Spread
+from faithscope.card import Table, for_json
 from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, UnknownName
 from faithscope.inputs.checks import check_flag, check_word
@@ -29,7 +30,6 @@ from faithscope.measures.planning import rarefy
 from faithscope.measures.telling import Listed, estimate_table, intervals
 from faithscope.notes import Note, of_kind
 from faithscope.sample import Sample
-from faithscope.sinks.card import Table, for_json
 from faithscope.words import hint, told_apart
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from faithscope.card import Cell, Sentence, Table
 from faithscope.measures.telling import number, recall_sentence
 from faithscope.report.document import Block
 from faithscope.report.explainer import Explainer, Question
 from faithscope.report.wording import plain, wording
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Cell, Sentence, Table
 
 _MOST_LINES = 8  # of a table
 _ENCODING = (

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from faithscope.card import Sentence
 from faithscope.report.document import Block
 from faithscope.report.explainer import Explainer, Question
 from faithscope.rounding import down, up
-from faithscope.sinks.card import Sentence
 
 _MASKED = "Consistency of the reasons as given, and with every word of a label masked"
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from faithscope.agreements import Spread
+from faithscope.card import Cell, Table
 from faithscope.charts import specs
 from faithscope.measures.comparing.differences import difference_tables
 from faithscope.measures.estimate import Estimate
@@ -11,7 +12,6 @@ from faithscope.report.document import Block, Chart, Group, Key, Picker, Section
 from faithscope.report.explainer import Summary
 from faithscope.report.sections.verdicts import ICONS
 from faithscope.report.wording import plain
-from faithscope.sinks.card import Cell, Table
 
 _LEAD = (
     "An explanation is [faithful] when rows that are explained alike are predicted alike. [Consistency|consistency] "

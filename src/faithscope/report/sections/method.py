@@ -1,11 +1,11 @@
 """How it was computed: by which method, on what assumptions, with which settings and versions."""
 
+from faithscope.card import Sentence
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.telling import caption, described, told_number
 from faithscope.report.document import Block, Facts, Group, Section
 from faithscope.report.explainer import Explainer, Summary
 from faithscope.report.wording import wording
-from faithscope.sinks.card import Sentence
 
 
 def method(summary: Summary, parts: list[Block]) -> Section:

@@ -1,5 +1,6 @@
 """For whom does it fail? The same measure for each population, and slices that were looked for."""
 
+from faithscope.card import Cell, Sentence, Table
 from faithscope.charts import specs
 from faithscope.measures.comparing.differences import difference_tables
 from faithscope.measures.comparing.populations import AMONG
@@ -8,7 +9,6 @@ from faithscope.report.document import Block, Chart, Group
 from faithscope.report.explainer import Explainer, Question
 from faithscope.report.result import Breakdown
 from faithscope.report.sections.measures import drawn_row
-from faithscope.sinks.card import Cell, Sentence, Table
 
 
 def group_table(groups: Breakdown, title: str) -> Table:

@@ -1,10 +1,10 @@
 """How many rows are enough? The curve of the unverifiable share, exact up to the rows there are, then a forecast."""
 
+from faithscope.card import Sentence
 from faithscope.charts import specs
 from faithscope.measures.planning import Plan
 from faithscope.report.document import Block, Chart, Group
 from faithscope.report.explainer import Explainer, Question
-from faithscope.sinks.card import Sentence
 
 
 def _ask(asked: Explainer) -> list[Block]:

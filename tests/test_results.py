@@ -9,13 +9,13 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, MissingExtra
-from faithscope.sinks.shareable import _leaves, nameable
+from faithscope.shareable import _leaves, nameable
 from refused import refused
-from sink_examples import RESULTS, result
-from sinks.test_markdown import shown
+from result_examples import RESULTS, result
+from test_markdown import shown
 
 jsonschema, mlflow = pytest.importorskip("jsonschema"), pytest.importorskip("mlflow")
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "result.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 

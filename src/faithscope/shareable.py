@@ -10,9 +10,9 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, ClassVar
 
+from faithscope.card import Card, Sentence, Table, for_json, in_lines
 from faithscope.errors import BadInput, MissingExtra
 from faithscope.runtime.files import write_page
-from faithscope.sinks.card import Card, Sentence, Table, for_json, in_lines
 from faithscope.visible import visible
 from faithscope.words import numbered, readable
 

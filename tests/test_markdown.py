@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 import faithscope as fs
 import report_examples as examples
+from faithscope.card import WIDTH, Card, Sentence, Table, in_lines, several_in_lines
 from faithscope.measures.telling import number
 from faithscope.report.html import render as render_page
 from faithscope.report.summary import summarize
 from faithscope.rounding import down, up
-from faithscope.sinks.card import WIDTH, Card, Sentence, Table, in_lines, several_in_lines
-from faithscope.sinks.shareable import markdown
+from faithscope.shareable import markdown
 from report_examples import printed as render_terminal
-from sink_examples import result
+from result_examples import result
 
 markdown_it = pytest.importorskip("markdown_it")
 NAMES = (
