@@ -15,9 +15,10 @@ from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.estimate import few_rows_decide
+from faithscope.measures.intervals.local import mean_share
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
 from faithscope.measures.local import commonest_cells
-from faithscope.measures.means import Answer, mean_share
+from faithscope.measures.telling import Answer
 from faithscope.notes import TOO_HIGH
 from faithscope.readers import as_explanations
 from faithscope.rounding import in_brackets

@@ -24,9 +24,8 @@ from faithscope.inputs.grouping import group
 from faithscope.inputs.models import Model, noting, of_both_classes, owner_of, rows_of_its_own, to_outputs
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
-from faithscope.measures.means import Answer
 from faithscope.measures.named_features import named_features
-from faithscope.measures.telling import in_clusters
+from faithscope.measures.telling import Answer, in_clusters
 from faithscope.populations.base import to_population
 from faithscope.populations.tables import SourceRows
 from faithscope.populations.training import Perturbed, Product

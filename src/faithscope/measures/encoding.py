@@ -21,9 +21,8 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.covered import scoped
 from faithscope.measures.intervals.local import log_choose
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
-from faithscope.measures.means import Answer
 from faithscope.measures.sufficiency import FEWER
-from faithscope.measures.telling import told_number
+from faithscope.measures.telling import Answer, told_number
 from faithscope.relations import check_rows
 from faithscope.rounding import down, in_brackets, percent, up
 from faithscope.runtime.of_logs import takes_log

@@ -32,8 +32,8 @@ from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Ints
 from faithscope.inputs.checks import by_name, check_share, check_whole, check_word, text_names
 from faithscope.inputs.frames import frame
+from faithscope.measures.intervals.local import mean_share
 from faithscope.measures.intervals.margins import Deviations, IndependentUnits, Share, check_confidence
-from faithscope.measures.means import by_chance, mean_share
 from faithscope.measures.named_features import NamedFeatures, matched, named_features, shared, shared_elsewhere
 from faithscope.measures.repeatability import counted, in_the_form_of, side_by_side
 from faithscope.measures.telling import in_clusters
@@ -386,7 +386,7 @@ def _pair(a: _Compared, b: _Compared, units: IndependentUnits, confidence: float
         named, alike, unmatched = matched(a.named, b.named)
         own = shared(a.named, named)
         told["feature_agreement"] = mean_share(own, units, confidence)[0]
-        told["feature_chance"] = by_chance(shared_elsewhere(a.named, named, own, units).sum(), units)
+        told["feature_chance"] = units.by_chance(shared_elsewhere(a.named, named, own, units).sum())
         if alike and a.named.signs is not None and named.signs is not None:
             told["sign_agreement"] = mean_share(shared(a.named.signed, named.signed), units, confidence)[0]
         notes += unmatched
@@ -406,7 +406,7 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     own, mass = shared(first, second), units.mass
     same = mean_share(own, units, confidence, exact=True)[0]
     asked, answered = shared_elsewhere(first, second, own, units), shared_elsewhere(second, first, own, units)
-    chance = by_chance(asked.sum(), units)
+    chance = units.by_chance(asked.sum())
     told = {"same": same, "chance": chance}
     if chance is None or chance >= _CERTAIN:
         return told

@@ -16,9 +16,8 @@ from faithscope.measures.comparing.differences import Difference
 from faithscope.measures.comparing.paired import consistency_left_out, paired_difference
 from faithscope.measures.consistency import measure_consistency
 from faithscope.measures.estimate import Estimate, Method, to_interval
-from faithscope.measures.intervals.local import exact_share
+from faithscope.measures.intervals.local import exact_share, mean_share
 from faithscope.measures.intervals.margins import IndependentUnits, Margins
-from faithscope.measures.means import mean_share
 from faithscope.measures.named_labels import masked as hide
 from faithscope.measures.named_labels import named_labels
 from faithscope.measures.telling import OfEstimates, number

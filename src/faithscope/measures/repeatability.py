@@ -28,8 +28,7 @@ from faithscope.inputs.frames import frame
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.counterexamples import pairs_apart
 from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
-from faithscope.measures.means import Answer, by_chance
-from faithscope.measures.telling import in_clusters
+from faithscope.measures.telling import Answer, in_clusters
 from faithscope.notes import Note, of_kind
 from faithscope.readers import as_explanations
 from faithscope.rounding import told_share
@@ -151,7 +150,7 @@ def measure_repeatability(
     clusters = np.arange(sample.n) if sample.clusters is None else sample.clusters
     run, cluster, weight = np.repeat(np.arange(many), sample.n), np.tile(clusters, many), np.tile(sample.weight, many)
     equal = pairs_apart(flat, run, cluster, weight).sum()  # by other runs, of rows of other clusters
-    chance = by_chance(equal / (many * (many - 1)), units)
+    chance = units.by_chance(equal / (many * (many - 1)))
     value = min(1.0, units.mean(shares))
     # The share of rows that two runs explain alike, of every pair; 0 for a run with itself.
     between = np.stack([(codes == each) @ (sample.weight / sample.weight.sum()) for each in codes]) - np.eye(many)

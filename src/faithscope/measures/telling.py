@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from faithscope.agreements import Agreement, Close, OwnAgreement, Same, Spread, Tolerance
-from faithscope.card import Cell, Table, several_in_lines
+from faithscope.card import Cell, Table, in_lines, several_in_lines
 from faithscope.inputs.frames import frame
 from faithscope.measures.intervals.margins import Margins, Share
 from faithscope.notes import MAY_MISS, Notes, of_kind
-from faithscope.rounding import down, percent_down, percent_up, up
+from faithscope.rounding import down, in_brackets, percent_down, percent_up, up
 from faithscope.shareable import Shareable
 from faithscope.visible import visible
 from faithscope.words import several
@@ -477,6 +477,45 @@ def estimate_columns(estimates: Iterable[Measured]) -> dict[str, list[Any]]:
     """The numbers of several estimates as the columns that every frame of estimates has."""
     known = list(estimates)
     return {name: [getattr(estimate, name) for estimate in known] for name in _FRAMED}
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Answer(Shareable):
+    """A number with its interval: what results have in common that are not made of estimates."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    n: int
+    notes: Notes = ()
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The pair (low, high)."""
+        return self.low, self.high
+
+    @property
+    def _title(self) -> str:
+        return type(self).__name__.lower()
+
+    @property
+    def _ends(self) -> str:
+        """The interval in words."""
+        return f"{100 * self.confidence:g}% interval {in_brackets(self.low, self.high)}"
+
+    def table(self) -> "pd.DataFrame":
+        """One line of numbers."""
+        return frame({name: [value] for name, value in self.to_dict().items() if name not in ("measure", "notes")})
+
+    def plot(self) -> Any:
+        """The value with its interval beside chance, as an Altair chart."""
+        from faithscope.charts import estimates
+
+        return estimates([(self._title, self)])
+
+    def __str__(self) -> str:
+        return in_lines(self._line, self.notes)
 
 
 class OfEstimates(Shareable, ABC):

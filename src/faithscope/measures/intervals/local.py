@@ -1,4 +1,4 @@
-"""Intervals of local measures: exact for shares of rows, and proven for means of agreements from 0 to 1."""
+"""Intervals of shares: exact of rows, proven for means of agreements from 0 to 1, and of means over all rows."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +11,7 @@ from faithscope.agreements import Agreement, Same, Spread, Tolerance
 from faithscope.counting.layout import divided
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.grouping import group
-from faithscope.measures.intervals.margins import check_confidence
+from faithscope.measures.intervals.margins import IndependentUnits, Share, check_confidence
 
 _HALVES = 50  # of bisection
 
@@ -128,3 +128,18 @@ def chernoff(agreeing: Array, others: Array, confidence: float, *, shared: bool 
     )
     few = (agreeing > 1) & (others > 1) if shared else others > 0
     return np.where(few, low, 0.0)[codes], np.where(others > 0, high, 1.0)[codes]
+
+
+def mean_share(
+    values: Floats, units: IndependentUnits, confidence: float, *, exact: bool = False
+) -> tuple[Share, bool]:
+    """The mean of numbers from 0 to 1 with its interval, and whether that is exact.
+
+    It is Student's t by the jackknife over rows, or clusters, and at least the rule of three's; of what is true or not
+    of rows that count alike, Clopper and Pearson's, if it may be `exact`.
+    """
+    value = min(1.0, units.mean(values))
+    if exact and len(units.mass) == len(values) and np.ptp(units.mass) == 0:
+        return Share(value, *exact_share(round(float(values.sum())), len(values), confidence)), True
+    found = units.margins(values, confidence)
+    return Share(value, max(0.0, value - found.below), min(1.0, value + found.above)), False

@@ -264,6 +264,11 @@ class IndependentUnits(Units):
             return None
         return Deviations.of((part.sum() - part) / rest)
 
+    def by_chance(self, pairs: float) -> float | None:
+        """What rows of different units share, ``Σ w_i w_j K_ij / Σ w_i w_j``; None if all rows are of one unit."""
+        everything = self.mass @ (self.mass.sum() - self.mass)
+        return float(np.clip(pairs / everything, 0, 1)) if len(self.mass) > 1 else None
+
     def least(self, wrong: float) -> float:
         """The least margin of a mean of numbers from 0 to 1, ``ln(1/wrong) max w / Σ w``; `wrong` is that of one side.
 
