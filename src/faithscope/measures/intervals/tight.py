@@ -65,8 +65,10 @@ def equality_margins(
     agreeing = np.empty((len(_DRAWN), POWERS + 1))
     for size, powers in zip(_DRAWN, agreeing, strict=True):
         chosen = others == size - 1 if size > 1 else others >= SIZES[-1]
-        values = (added if size > 1 else lost)[chosen]
-        powers[:] = rows[chosen] / size @ np.vander(values, POWERS + 1, increasing=True)
+        values, power = (added if size > 1 else lost)[chosen], rows[chosen] / size
+        for k in range(POWERS + 1):
+            powers[k] = power.sum()
+            power *= values
     # The same sums of what they add to n·(1 - M̂ - U).
     disagreeing = np.concatenate(_expanded(agreeing, -np.ones((len(_DRAWN), 1)), -_DRAWN[:, None]), axis=1)
     one = np.ones(len(KAPPAS))
