@@ -285,6 +285,12 @@ def rows():
                     yield f"counterexamples, {name}", lambda: _pairs(made().counterexamples(k=10))
                     yield f"by group, {name}", lambda: _groups(made().by(s.groups).among or made().by(s.groups))
                     yield f"by group beside everybody, {name}", lambda: _groups(made().by(s.groups))
+    for name, options in (
+        ("labels", {}),
+        ("Tolerance", {"agreement": fs.Tolerance(0.5)}),
+    ):  # of pairs equally far apart
+        alike = fs.evaluate([0, 1, 2, 0] * 3, ["a"] * 6 + ["b"] * 6, [[1.0], [2.0]] * 6, **options)
+        yield f"counterexamples at equal distances, {name}", lambda ev=alike: _pairs(ev.counterexamples(k=20))
     s = system(60)
     yield (
         "a row outside the sample",
