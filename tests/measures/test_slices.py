@@ -60,6 +60,15 @@ def test_a_planted_fault_is_found_and_named(name):
     assert found.name in str(slices.plot().to_dict())
 
 
+def test_the_difference_is_that_of_the_two_numbers_that_are_told():
+    rng, told = default_rng(8), []
+    for options in ({}, {"weights": rng.uniform(1, 2, ROWS)}):
+        evaluation, _ = decisions(1, lambda X: (X.region == "south") | X.age.isna(), **options)
+        told += evaluation.slices().found
+    assert len(told) >= 3  # the second fault is compared with rows that have neither
+    assert [each.agreement - each.rest for each in told] == pytest.approx([each.difference.value for each in told])
+
+
 def test_where_there_is_no_fault_nothing_stands_out():
     found = [decisions(seed)[0].slices() for seed in range(12)]
     assert sum(bool(each.found) for each in found) <= 1

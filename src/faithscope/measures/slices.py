@@ -221,7 +221,8 @@ class Slice:
     estimate : Estimate
         Consistency beside everybody, on the half of the rows on which it was not searched.
     agreement, rest : float or None
-        The agreement with everybody where it can be checked: of this slice, and of the rows in no slice.
+        The agreement with everybody where it can be checked: of this slice, and of the rows that lie neither in it nor
+        in a slice that was looked at before.
     difference : Difference
         The one less the other; its interval allows for all slices that were looked at.
     failing : tuple of str
@@ -401,9 +402,9 @@ def find_slices(
         name = " and ".join(cuts[column].told(start, stop) for column, start, stop in best.conditions)
         if len(places) < whole.sum():  # some of them lie in slices that were looked at before
             name = f"the rest of {name}"
+        inside, rest = (best.beside.estimate(group) for group in (1, 0))
         codes, first = part.explanations.group()
         lost = np.bincount(codes[met & mine], 1 - score[met & mine], minlength=len(first))
-        agreement, rest = (float(score[met & of].mean()) for of in (mine, ~mine))
         failing = [int(first[code]) for code in np.argsort(-lost, kind="stable")[:_SHOWN] if lost[code] > 0]
         found.setdefault(
             name,
@@ -411,9 +412,9 @@ def find_slices(
                 name,
                 len(places),
                 len(places) / sample.n,
-                best.beside.estimate(1),
-                agreement,
-                rest,
+                inside,
+                inside.verified,
+                rest.verified,
                 replace(best.difference, a=name, b="elsewhere"),
                 tuple(visible(part.explanations.describe(row)) for row in failing),
                 places,
