@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from faithscope.visible import visible
-from faithscope.words import readable
+from faithscope.words import readable, several
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,7 +146,7 @@ def several_in_lines(lines: Sequence[tuple[str, str, Sequence[str]]]) -> str:
             on.setdefault(note, []).append(name)
     told = [part for _, line, _ in lines for part in _broken(line)]
     for note, names in on.items():
-        others = f" and {len(names) - 3:,} others" if len(names) > 3 else ""
+        others = f" and {several(len(names) - 3, 'other', 'others')}" if len(names) > 3 else ""
         word = "note" if len(names) == len(lines) else f"note on {', '.join(names[:3])}{others}"
         told += _wrapped(f"{word}: {visible(note)}", _INDENT, 2 * _INDENT)
     return "\n".join(told)

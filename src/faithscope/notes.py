@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal, cast
 
-Kind = Literal["remark", "interval", "rows", "repeated", "restates", "dropped", "constant", "unasked"]
+Kind = Literal["remark", "interval", "rows", "repeated", "restates", "dropped", "constant", "unasked", "unjudged"]
 DOUBTS = frozenset({"interval", "rows", "repeated", "restates"})  # may look more faithful than they are
 MAY_MISS = "the interval may miss the truth"  # what notes of the kind "interval" say; no verdict rests on it
 TOO_HIGH = "the estimate tends to be too high"  # what notes of the kinds "rows" and "repeated" say
@@ -24,8 +24,8 @@ class Note(str):
     kind : str
         "interval" if the interval may miss the truth, "rows" if rows are not independent of each other or of the
         explainer, "repeated" if whole rows repeat, "restates" if explanations may restate the prediction, "dropped" if
-        rows were left out, "constant" if predictions do not vary, "unasked" if a guard would pass without a question;
-        anything else is a "remark".
+        rows were left out, "constant" if predictions do not vary, "unasked" if a guard would pass without a question,
+        "unjudged" if it does not ask how high a measure is; anything else is a "remark".
     option : (str, str), optional
         Words of the advice, and those of the command line for them.
     advice : str

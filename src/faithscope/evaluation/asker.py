@@ -162,7 +162,8 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     refuse_class(explainer)
     explains, predicts = callable(getattr(model, "explain", None)), callable(getattr(explainer, "predict", None))
     explaining = isinstance(model, Explanations) or is_of_shap(model) or (explains and Model(model).find() is None)
-    if explaining or (predicts and is_ready(explainer)) or callable(X) or callable(getattr(X, "predict", None)):
+    no_rows = callable(X) or callable(getattr(X, "predict", None)) or is_of_shap(X)
+    if explaining or (predicts and is_ready(explainer)) or no_rows:
         kinds = ", ".join(type(each).__name__ for each in (model, explainer, X))
         said = f"These are no model, explainer and rows, or seem to be swapped ({kinds})"
         raise BadInput(f"{said}: pass (model, explainer, X).")

@@ -12,10 +12,11 @@ from faithscope.measures.comparing.populations import Populations
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.telling import names_at_random, shown_to_name
 from faithscope.notes import Note, of_kind
-from faithscope.rounding import in_brackets
+from faithscope.rounding import down, in_brackets
 
 _ALONE = 'measure="consistency"'
 _TYPED = (_ALONE, "--measure consistency")
+_SUFFICIENCY = 'measure="sufficiency"'
 _PAIRS = 3  # counterexamples shown with a failure
 _ALIKE = (
     "rows {index_a} and {index_b} are predicted {prediction_a!r} and {prediction_b!r}, with the same explanation: "
@@ -68,7 +69,8 @@ def assert_faithful(result: Any, at_least: float = 0.9, measure: str | None = No
         in_full = f"In full: {weakest.who}{weakest.estimate.sentence}"
         raise Unfaithful("\n".join([*lines, *remarks, in_full, *_pairs(weakest)]))
     for remark in remarks:
-        warnings.warn(remark, stacklevel=2)
+        if not of_kind([remark], "unjudged"):
+            warnings.warn(remark, stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,10 @@ def judge(
     for each in results if measure is None else ():
         notes = (*getattr(each, "notes", ()), *getattr(each, "_remarks", ()))
         remarks += [f"{each.name}: {note.rstrip('.')}." for note in of_kind(notes, "unasked")]
+        if _by_naming(each) and each.sufficiency.low < at_least:
+            limit = f"the lower limit of sufficiency, {down(each.sufficiency.low)}, is not judged"
+            told = f"{each.name}: {limit}, only that named features are better than random ones: {_SUFFICIENCY} does."
+            remarks.append(Note(told, "unjudged", (_SUFFICIENCY, "--measure sufficiency")))
     for part in judged:
         estimate, chance = part.estimate, part.estimate.chance or 0.0
         if not part.population and estimate.low >= at_least > 0 and chance >= at_least:
@@ -165,14 +171,11 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
         )
     asked = ("consistency", "sufficiency") if measure is None else (measure,)
     held = {name: estimate for name in asked if (estimate := getattr(result, name)) is not None}
-    # Unless somebody asked how far rows alike in named features agree, only whether these are the right ones matters.
-    naming = result.sufficiency is not None and result.sufficiency.beyond_random is not None
-    unasked = naming and (not isinstance(result, Evaluation) or result.options.by_default)
-    names = ("consistency",) if measure is None and unasked else asked
+    names = ("consistency",) if measure is None and _by_naming(result) else asked
     whole = [("", each) for name, each in held.items() if name in names or not shown_to_name(each)]
     if not whole:
-        notes = () if isinstance(result, Evaluation) else result.notes
-        why = "; ".join(notes) or "its explanations do not say where they apply"
+        told = "; ".join(getattr(result, "notes", ()) or result._remarks).rstrip(".?")
+        why = told or "its explanations do not say where they apply"
         raise BadInput(f"{result.name} has no {measure}: {why}. Judge another measure, or other explainers.")
     groups = result._populations() if by is None else [result.by(by, name) for name in names if name in held]
     named = [pair for populations in groups for pair in _of_groups(populations)]
@@ -180,6 +183,13 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
     if named and not parts:
         raise BadInput(f"{result.name} has no {measure} by population: pass by=, or leave the populations out.")
     return [JudgedEstimate(result.name, words, estimate, result) for words, estimate in [*whole, *parts]]
+
+
+def _by_naming(result: Any) -> bool:
+    """Whether it only matters that named features are the right ones: nobody asked how far rows alike in them agree."""
+    known = getattr(result, "sufficiency", None)
+    naming = known is not None and known.beyond_random is not None
+    return naming and (not isinstance(result, Evaluation) or result.options.by_default)
 
 
 def _of_groups(populations: Populations) -> list[tuple[str, Estimate]]:
@@ -198,7 +208,7 @@ def _reason(estimate: Estimate, wanted: float) -> str:
     least, most = estimate.bracket
     if most < wanted or most - least <= estimate.margins.below:  # silence is the lesser part
         return f"more rows than these {estimate.n:,} would make it narrower"
-    coarser = "make explanations coarser, such as importances by discretizer=fs.SignOfTop(3)"
+    coarser = "make explanations coarser, by a discretizer that keeps less of them"
     silent = f"{most - least:.0%} of the {estimate.n:,} rows are as good as unverifiable"
     return f"{silent}: measure more rows (fs.plan says how many), or {coarser}"
 

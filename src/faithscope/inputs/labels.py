@@ -85,6 +85,7 @@ def to_labels(given: Any, what: str = "Predictions", *, numbers: bool = False) -
     if len(columns) != 1:
         spread = "agreement=fs.Spread(), or " if numbers else ""
         advice = f". If these are class probabilities, pass {spread}{_CLASSES}" if predicted else ": pass one column"
+        advice += "; if they are explanations, the two are swapped" if predicted else ""
         raise BadInput(f"{what} must be one value per row; got {len(columns)} columns{advice}.")
     return to_keys(columns[0], what)
 
@@ -177,7 +178,7 @@ def refuse_numbers(values: Array, rows: Array, bins: str, *, part: bool = False)
         raise BadInput(
             f"Predictions look continuous: {len(odd):,} different {what} in {n:,} rows, such as {odd[0]}, and labels "
             f"agree only if they are equal: pass {'' if part else _NUMBERS}labels: the predicted class, "
-            f"probabilities.argmax(axis=1), bins, {bins}, or codes as texts, [str(code) for code in predictions]."
+            f"model.predict(X), bins, {bins}, or codes as texts, [str(code) for code in predictions]."
         )
 
 

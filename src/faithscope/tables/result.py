@@ -1,14 +1,13 @@
 """Audit: how faithful the explanations of a log are, and every question one can ask about it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from faithscope.card import in_lines
 from faithscope.counting.counts import Counts
 from faithscope.discretizers.reasons.words import label_phrases
 from faithscope.errors import BadInput, NotScoped
@@ -30,7 +29,6 @@ from faithscope.tables.reference import Reference
 from faithscope.tables.scopes import encoding, read_rows, scoped_by
 from faithscope.tables.source import Names
 from faithscope.tables.windows import Windows
-from faithscope.visible import visible
 from faithscope.words import readable
 
 if TYPE_CHECKING:
@@ -272,16 +270,10 @@ class Audit(OfOneExplainer):
             return None
         return self.leakage() if label_phrases(reasons.sample.numbered_labels[0]) else None
 
-    def __str__(self) -> str:
-        return "\n".join([super().__str__(), *map(in_lines, map(visible, self._remarks))])
-
     @property
     def _remarks(self) -> tuple[str, ...]:
         """How the measures differ from those of another log, in sentences, and the notes."""
         return (*(() if self.reference is None else self.reference.lines()), *self.notes)
-
-    def _told_notes(self) -> "Iterable[str]":
-        return (*super()._told_notes(), *self._remarks)
 
     def _breakdowns(self) -> "list[Breakdown]":
         from faithscope.report.result import Breakdown

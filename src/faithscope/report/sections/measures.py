@@ -50,13 +50,12 @@ def measures(summary: Summary) -> Section:
     blocks: list[Block] = [key, Chart(specs.estimates(rows), specs.in_words(rows), _CERTAIN, "picture")]
     blocks += [Picker("filter", "Show only explainers whose name contains")] if several else []
     blocks += [measures_table(summary)]
-    pairs = len(summary.differences)
     apart = [
         table
         for title, lines in by_measure(summary)
         for table in difference_tables(lines, title, summary.together, len(lines))
     ]
-    blocks += [Group(apart, fold=f"Differences between explainers ({pairs} pairs)")] if apart else []
+    blocks += [Group(apart, fold=f"Differences between explainers ({len(summary.differences):,})")] if apart else []
     return Section("picture", "All numbers", "All explainers" if several else "The measures", blocks, _LEAD)
 
 
