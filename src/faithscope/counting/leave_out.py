@@ -79,6 +79,7 @@ class ClusterTotals(NamedTuple):
     @classmethod
     def of(cls, units: Units, chance: float | None = None) -> "ClusterTotals | None":
         """Those of units of which some have a weight; None if rows have no clusters."""
+        chance = 1.0 if chance is not None and chance > 1 - 1e-12 else chance  # sums of weights are not exact
         return None if units.clusters is None else cls(int(np.sum(units.mass > 0)), units.effective_n, chance)
 
 

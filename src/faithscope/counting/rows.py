@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -10,11 +11,12 @@ from faithscope.counting.layout import Layout, order_by, sums
 from faithscope.counting.leave_out import Units
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared
+from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.grouping import Words, group, hash_rows
 from faithscope.inputs.repeats import row_blocks
-from faithscope.relations import Relation
+from faithscope.relations import Applies, Relation
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
 
@@ -32,21 +34,29 @@ class Content:
         Whose predictions, X, weights, clusters and askers count.
     explanations : sequence of Explanations
         The explanations of these rows, by one explainer or by each of several that are compared.
+    relation : Relation, optional
+        By which they cover rows.
     """
 
     sample: Sample
     explanations: Sequence[Explanations]
+    relation: Relation | None = None
 
     @cached_property
     def _of_rows(self) -> Words:
         """One digest per row, without its explanation; of rows that cannot be read, without them.
 
-        Weights go by their order, so that their unit says nothing.
+        Weights go by their order, so that their unit says nothing. Of rules, only the columns that they speak of are
+        read, in the order of their names, so that neither the order of columns nor others say anything.
         """
-        sample = self.sample
+        sample, places = self.sample, None
+        if isinstance(self.relation, Applies) and all(isinstance(each, Rules) for each in self.explanations):
+            spoken = {name: at for each in self.explanations for name, at in each.spoken(sample.X)}  # type: ignore[attr-defined]
+            places = [spoken[name] for name in sorted(spoken)]
         weights = None if sample.weights is None else np.unique(sample.weights, return_inverse=True)[1]
-        known = (part for part in (sample.labels, weights, sample.X) if part is not None)
-        return hash_rows([block for part in known for block in row_blocks(part) or ()])
+        known = (row_blocks(part) or () for part in (sample.labels, weights) if part is not None)
+        inputs = [] if sample.X is None else row_blocks(sample.X, places) or []
+        return hash_rows([*chain.from_iterable(known), *inputs])
 
     @cached_property
     def of_rows_alone(self) -> bool:
@@ -58,22 +68,27 @@ class Content:
         given = (explanations.group()[0] for explanations in self.explanations if len(repeated))
         return not any((numbers[rows] != numbers[previous]).any() for numbers in given)
 
+    @cached_property
+    def _words(self) -> Words:
+        """One digest per row, with its explanation if rows alone do not tell it."""
+        if self.of_rows_alone:
+            return self._of_rows
+        # Explanations that are `Shared` go by their content, not by their order of appearance.
+        given = [
+            block[each.codes] if isinstance(each, Shared) else block
+            for each in self.explanations
+            for column in ([to_objects(each.content)] if isinstance(each, Shared) else each.scope_key)
+            for block in row_blocks(column) or ()
+        ]
+        return hash_rows([self._of_rows[:, None], *given])
+
     def _by_digest(self, by_cluster: bool) -> Ints:
         """The rows in the order of their digests, which depends on their content alone; or the clusters.
 
         Of equal rows, by the group that asks, and by what their cluster holds. Clusters go by what their rows are, in
         any order.
         """
-        words, askers, clusters = self._of_rows, self.sample.askers, self.sample.clusters
-        if not self.of_rows_alone:
-            # Explanations that are `Shared` go by their content, not by their order of appearance.
-            given = [
-                block[each.codes] if isinstance(each, Shared) else block
-                for each in self.explanations
-                for column in ([to_objects(each.distinct)] if isinstance(each, Shared) else each.scope_key)
-                for block in row_blocks(column) or ()
-            ]
-            words = hash_rows([words[:, None], *given])
+        words, askers, clusters = self._words, self.sample.askers, self.sample.clusters
         keys = [words] if askers is None else [askers, words]
         if clusters is not None:
             together = np.zeros(int(clusters.max()) + 1, np.uint64)
@@ -94,6 +109,14 @@ class Content:
         dealt = np.empty(len(order), np.int64)
         dealt[order] = np.random.default_rng(0).permutation(len(order)) % blocks
         return dealt if self.sample.clusters is None else dealt[self.sample.clusters]
+
+    def preferred(self) -> Ints:
+        """The order in which rows of a cluster are preferred, by chance, whatever the order of rows and of clusters.
+
+        Clusters of equal rows are interchangeable, but do not prefer the same of them.
+        """
+        place = np.argsort(self._by_digest(by_cluster=True))[self.sample.clusters]
+        return np.argsort(np.argsort(hash_rows([self._words[:, None], place[:, None]]), kind="stable"))
 
     def chances(self, seed: int, *, by_cluster: bool) -> Floats:
         """An independent number from 0 to 1 for each row, or each cluster, that depends on its content alone."""
@@ -153,7 +176,7 @@ class Rows:
         distinct = scopes if len(first) == len(codes) else scopes.take(first)
         self.distinct, self.codes, self.n = distinct, codes, sample.n
         self.names, self.labels = sample.numbered_labels
-        self.content, self.clusters = Content(sample, beside or (scopes,)), sample.clusters
+        self.content, self.clusters = Content(sample, beside or (scopes,), relation), sample.clusters
         self.weight, self.weighted, self.independent = sample.weight, sample.weights is not None, Units.of(sample)
         self.units = len(self.independent.mass)
         self.numbers = sample.agreement.of_numbers or sample.clusters is not None

@@ -23,7 +23,7 @@ from faithscope.counting.layout import Bits, sums
 from faithscope.counting.leave_out import ClusterTotals, Losses, Units, ratio
 from faithscope.counting.moments import moments_of, spread_of, summed, whole
 from faithscope.counting.pairs import Askers, Everybody, Listed, OwnCluster, PairSums, Tabled, Witnesses
-from faithscope.counting.rows import Content, Rows
+from faithscope.counting.rows import Rows
 from faithscope.counting.terms import (
     GapBlocks,
     RecallBlocks,
@@ -187,8 +187,7 @@ class Tally:
         """The order in which tests of encoding prefer the rows of one cluster."""
         if self.rows.clusters is None:
             return np.arange(self.rows.n)
-        alone = replace(self.sample, weights=None, clusters=None, askers=None)
-        return Content(alone, self.rows.content.explanations).deal(self.rows.n)
+        return replace(self.rows.content, sample=replace(self.sample, weights=None, askers=None)).preferred()
 
     def _count(self, start: int, many: int, cells: Ints, covered: Ints) -> None:
         names = len(self.rows.names)

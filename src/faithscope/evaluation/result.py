@@ -26,7 +26,7 @@ from faithscope.inputs.rows import take_rows
 from faithscope.measures import scopes
 from faithscope.measures.comparing.groupings import names_columns
 from faithscope.measures.comparing.populations import Populations
-from faithscope.measures.consistency import measure_by, measure_consistency
+from faithscope.measures.consistency import granularity_notes, measure_by, measure_consistency
 from faithscope.measures.counterexamples import counterexamples
 from faithscope.measures.encoding import Encoding, measure_encoding
 from faithscope.measures.estimate import MEASURES, NECESSITY, Estimate, noted
@@ -382,7 +382,13 @@ def assess(
         options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.positions))
     consistency = measure_consistency(coarse, options.confidence, options.method)
     evaluation = Evaluation(
-        consistency=noted(consistency, label_word_notes(sample, coarse, discretizer)),
+        consistency=noted(
+            consistency,
+            (
+                *granularity_notes(consistency, coarse.explanations, discretizer),
+                *label_word_notes(sample, coarse, discretizer),
+            ),
+        ),
         sufficiency=None,
         sample=coarse,
         options=options,

@@ -13,6 +13,7 @@ from faithscope.counting.leave_out import LeftOut, Sums, parts_left_out
 from faithscope.discretizers import Discretize, Original, usual
 from faithscope.discretizers.base import Chain
 from faithscope.errors import BadInput
+from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.beside import Beside
 from faithscope.measures.comparing.populations import Populations, by_groups, measure_groups
 from faithscope.measures.covered import spread_consistency
@@ -109,19 +110,21 @@ def consistency(
     if by is not None:
         return measure_by(coarse, by, confidence, method)
     found = measure_consistency(coarse, confidence, method)
-    silent = () if discretizer is not None or found.distinct < coarse.n else granularity_notes(coarse)
-    return noted(found, (*silent, *label_word_notes(sample, coarse, discretizer)))
+    notes = granularity_notes(found, coarse.explanations, discretizer)
+    return noted(found, (*notes, *label_word_notes(sample, coarse, discretizer)))
 
 
-def granularity_notes(sample: Sample) -> Notes:
+def granularity_notes(found: Estimate, explanations: Explanations, discretizer: Any) -> Notes:
     """A note on explanations of real numbers of which no two rows have the same: which discretizer to try."""
-    coarsest: Any = usual(sample.explanations)[-1]
-    if sample.n < 2 or getattr(sample.explanations, "left", "") != "" or isinstance(coarsest, Original):
+    coarsest: Any = usual(explanations)[-1]
+    given = getattr(explanations, "left", "") != "" or not isinstance(discretizer, Original | None)
+    if given or found.distinct < max(2, found.n) or isinstance(coarsest, Original):
         return ()
     parts = (coarsest.first, coarsest.second) if isinstance(coarsest, Chain) else (coarsest,)
     named = " | ".join(f"fs.{part!r}" for part in parts)
     told = "no two rows have the same explanation, since real numbers are hardly ever equal"
-    return (Note(told, advice=f"to share explanations, pass discretizer={named}"),)
+    choice = f"discretizer={named}"
+    return (Note(told, option=(choice, "--discretize"), advice=f"to share explanations, pass {choice}"),)
 
 
 def measure_by(sample: Sample, groups: Any, confidence: float = 0.95, method: str | None = None) -> Populations:

@@ -365,10 +365,10 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     remarks = {
         "tests of single explanations take one row per cluster and explanation": counted.clusters is not None,
         "tests of single explanations count every row once": counted.clusters is None and counted.weights is not None,
-        several(missed, "row is not covered by its", "rows are not covered by their")
-        + " own explanation, and count among the rows given it: that alone can make both differ": missed,
+        several(missed, "row that its explanation does not cover counts", "rows that theirs do not cover count")
+        + " among the rows given it: that alone can make both differ": missed,
         f"the comparisons of {reach:,.0f} rows lean on one other row, which makes the interval wide": reach
-        >= max(2.0, _MANY_LEAN * sums.tested),
+        >= max(2.0, _MANY_LEAN * read.counts.n * sums.tested / sums.total),
     }
     notes = (*notes, *(remark for remark, holds in remarks.items() if holds))
     alone, exclusive = (min(1.0, part / sums.total) for part in (sums.alone, sums.exclusive))

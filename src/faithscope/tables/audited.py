@@ -23,8 +23,8 @@ from faithscope.inputs.repeats import NOTICED, odd_share
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import Populations, measure_group
-from faithscope.measures.consistency import measure_consistency
-from faithscope.measures.estimate import Estimate, estimate, noted
+from faithscope.measures.consistency import granularity_notes, measure_consistency
+from faithscope.measures.estimate import FOR_EQUALITY, Estimate, estimate, noted
 from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_notes
 from faithscope.notes import of_kind
@@ -291,7 +291,9 @@ class AuditedLog:
         order += [j for j, name in enumerate(members) if name is None]
         kinds = sample_of(lines, Plain(codes), self.agreement)
         populations, group = [members[j] for j in order], np.argsort(order)[place]
-        return Cells(lines, kinds, explanations.take(first), populations, group, numbers_of(lines, "given"))
+        drawn = isinstance(self.agreement, Spread) or self.options.interval in FOR_EQUALITY
+        by_content, given = drawn and not kinds.plain, numbers_of(lines, "given")
+        return Cells(lines, kinds, explanations.take(first), populations, group, given, by_content)
 
     @property
     def cells(self) -> Cells | None:
@@ -310,7 +312,7 @@ class AuditedLog:
             whole = self.estimate(counted(self.bare, labels))
         elif cells.by_row:
             whole = measure_consistency(cells.sample, options.confidence, options.interval)
-            if isinstance(whole.counts, Counts):
+            if isinstance(whole.counts, Counts) and not cells.by_content:
                 whole = replace(whole, counts=cells.named(whole.counts))
         else:
             whole = self.estimate(cells.counts)
@@ -322,6 +324,8 @@ class AuditedLog:
         notes = list(self._repeat_notes(whole))
         if cells is not None and isinstance(self.kind, CodeColumns):
             notes += given_code_notes(replace(cells.kinds, explanations=cells.distinct.take(cells.codes)))
+        if isinstance(self.kind, NumberColumns):
+            notes += granularity_notes(whole, self.kind.like, options.discretizer)
         for step in steps(options.discretizer):  # what reason codes count against
             notes += step._facing(None) if isinstance(step, ReasonCodes) and reasons is None else ()
         # No value is missing in rows of weight 0, and in those that served to learn, which are not measured.

@@ -106,6 +106,8 @@ class Cells:
         The population of each, by number.
     given : (k,) array
         How many rows each stands for.
+    by_content : bool
+        Whether rows are drawn, which depends on what explanations are: `sample` then has them themselves.
     """
 
     lines: Any
@@ -114,6 +116,7 @@ class Cells:
     populations: list[Any]
     group: Ints
     given: Ints
+    by_content: bool = False
 
     @property
     def codes(self) -> Ints:
@@ -126,7 +129,10 @@ class Cells:
         n, kinds = int(self.given.sum()), self.kinds
         what = "predicted numbers" if kinds.agreement.of_numbers else "weights" if kinds.weights is not None else ""
         need(_PER_ROW * n, f"{n:,} rows with {what or 'clusters'}", "audit a part of the log")
-        return kinds.take(np.repeat(np.arange(len(self.given)), self.given))
+        rows = kinds.take(np.repeat(np.arange(len(self.given)), self.given))
+        if not self.by_content:
+            return rows
+        return replace(rows, explanations=self.distinct.take(np.repeat(self.codes, self.given)))
 
     @property
     def by_row(self) -> bool:

@@ -25,7 +25,7 @@ from faithscope.measures.sufficiency import Scoping, made_otherwise, measure_ask
 from faithscope.notes import Note, doubts, of_kind
 from faithscope.relations import Alike
 from faithscope.runtime.memory import need
-from faithscope.sample import Sample, number_labels
+from faithscope.sample import Sample, number_labels, weightless_note
 from faithscope.tables.audited import AuditedLog
 from faithscope.tables.columns import CLUSTER, NumberColumns, PairColumns, RuleColumn, SetColumn, predicted, weights_of
 from faithscope.tables.engines import (
@@ -68,10 +68,11 @@ def scoped_measures(measured: AuditedLog) -> tuple[Estimate | None, Estimate | N
     method = None if options.interval in FOR_EQUALITY and named is not None else options.interval
     how = Scoping(None, options.confidence, method, unseen=options.unseen)
     found = measure_scoped(sample, how, named=named)
-    found = noted(found, made_otherwise(found, options.interval))
+    left = weightless_note(measured.weightless)
+    found = noted(found, (*made_otherwise(found, options.interval), *left))
     if isinstance(sample.agreement, Spread):
         return found, None, ()
-    return found, measure_scoped(sample, replace(how, measure=NECESSITY)), ()
+    return found, noted(measure_scoped(sample, replace(how, measure=NECESSITY)), left), ()
 
 
 def scoped_by(measured: AuditedLog, columns: Sequence[str], measures: Sequence[str]) -> dict[str, Populations]:

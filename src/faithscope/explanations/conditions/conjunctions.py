@@ -38,6 +38,11 @@ class Shared(Explanations):
     def item(self, row: int) -> Any:
         return self.conjunction(row)
 
+    @property
+    def content(self) -> Sequence[Any]:
+        """What tells the distinct tuples apart in any other explanations of their kind."""
+        return self.distinct
+
     def _aligned(self, other: Any) -> tuple[Self, Any]:
         self.check_comparable(other)
         both, numbers = number_conjunctions([*self.distinct, *other.distinct])
