@@ -879,10 +879,15 @@ def main():
     chosen = parser.parse_args()
     differ = 0
     for part in chosen.parts or PARTS:
-        new = answers(part)
+        kept_cases, new = kept(part), json.loads(json.dumps(answers(part)))
+        told = differences(kept_cases, new)
+        for name, case in new.items():  # what did not change stays as it was written, in its place
+            held = {key: old for key, old in kept_cases.get(name, {}).items() if key in case}
+            new[name] = {key: old if same(key, old, case[key]) else case[key] for key, old in held.items()} | {
+                key: value for key, value in case.items() if key not in held
+            }
         if chosen.write:
             (NUMBERS / f"{part}.txt").write_text(written(new))
-        told = differences(kept(part), json.loads(json.dumps(new)))
         differ += len(told)
         print(f"{part}: {len(new)} cases, {sum(map(len, new.values()))} answers", *told, sep="\n  ")
     sys.exit(min(1, differ))
