@@ -25,6 +25,20 @@ def test_tests_of_encoding_are_those_of_clusters_whatever_the_order(seed):
     assert others == [one, one]
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("scale", [0.0, 1e-3], ids=["equal rows", "rows apart"])
+def test_tests_of_encoding_rarely_find_what_is_not_there_if_rows_of_clusters_are_alike(scale):
+    found = []
+    for seed in range(200):
+        rng, owner = default_rng(seed), np.repeat(np.arange(40), 4)
+        mostly, rules = rng.random(40) < 0.5, np.where(rng.random(160) < 0.5, "a <= 1", "a <= 2").tolist()
+        labels = np.where(mostly[owner] ^ (rng.random(160) < 0.2), "p", "q").tolist()
+        rows = scale * rng.normal(size=(160, 1))
+        told = fs.encoding(fs.Rules.parse(rules, features=["a"]), labels, rows, clusters=owner.tolist())
+        found.append([told.encodes, *(told.table()["p"] <= 0.05)])
+    assert np.mean(found, axis=0).max() <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 200)
+
+
 @pytest.mark.parametrize("known", [{"weights": "weight"}, {"clusters": "who"}], ids=["weights", "clusters"])
 def test_columns_that_no_rule_speaks_of_and_the_order_of_columns_say_nothing(known):
     for seed in range(4):

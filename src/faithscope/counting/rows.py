@@ -113,10 +113,12 @@ class Content:
     def preferred(self) -> Ints:
         """The order in which rows of a cluster are preferred, by chance, whatever the order of rows and of clusters.
 
-        Clusters of equal rows are interchangeable, but do not prefer the same of them.
+        Each row is as likely to be the first of its cluster; those of equal clusters do not prefer the same rows.
         """
         place = np.argsort(self._by_digest(by_cluster=True))[self.sample.clusters]
-        return np.argsort(np.argsort(hash_rows([self._words[:, None], place[:, None]]), kind="stable"))
+        order, rank = np.lexsort((self._words, place)), np.empty(len(place), np.int64)
+        rank[order] = np.random.default_rng(int(self._words.sum())).permutation(len(place))  # another for other rows
+        return rank
 
     def chances(self, seed: int, *, by_cluster: bool) -> Floats:
         """An independent number from 0 to 1 for each row, or each cluster, that depends on its content alone."""
