@@ -61,6 +61,7 @@ def test_every_measure_has_a_color_and_an_axis_of_its_own():
         assert words in bars["x"]["axis"]["title"]
 
 
+@pytest.mark.thorough
 def test_lines_of_several_measures_are_drawn_with_their_names():
     vl_convert = pytest.importorskip("vl_convert", reason="vl-convert is not installed")
     kinds = ("necessity", "consistency", "sufficiency")
@@ -79,6 +80,7 @@ def test_no_mark_has_a_color_of_its_own():
     assert theme(LIGHT) != theme(DARK)
 
 
+@pytest.mark.thorough
 def test_every_discretization_has_a_bar():
     table = examples.comparison()["importances"].discretizations()
     told = next(each for each in examples.summary().explainers if each.name == "importances")

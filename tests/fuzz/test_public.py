@@ -117,7 +117,9 @@ def test_whatever_is_put_into_any_parameter_gets_an_answer_or_one_sentence(name)
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=[pytest.mark.thorough] * (kind in ("comparison", "evaluation of rules", "monitor")))
+        pytest.param(
+            kind, marks=[pytest.mark.thorough] * (kind in ("comparison", "evaluation of rules", "audit", "monitor"))
+        )
         for kind in THINGS
     ],
 )

@@ -93,6 +93,7 @@ def test_signs_of_zero_make_no_difference_and_neighboring_numbers_stay_apart(exp
     assert fs.consistency(explanations, [1, 1]).distinct == distinct
 
 
+@pytest.mark.thorough
 def test_answers_are_the_same_in_every_process():
     program = (
         "import faithscope as fs; e = [frozenset('ab'), frozenset('ba'), frozenset('c')];"

@@ -13,7 +13,7 @@ import pytest
 from laws.edits import EDITS, NEEDED, files, package
 from once import once_json
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]  # runs make systems in processes of their own
 COMPUTED = {  # each time: what they name cannot be followed
     "a global by its name",
     "code in a text",
@@ -82,7 +82,6 @@ def runs(request):
     return once_json(f"{request.param} edits", partial(make, names))
 
 
-@pytest.mark.thorough
 def test_after_an_edit_the_cache_answers_as_if_there_were_none(runs):
     first, _, edited = runs
     assert [name for name in first if first[name]["kept"] != first[name]["truth"]] == []

@@ -564,14 +564,21 @@ class Listed(OfEstimates):
 
     def __str__(self) -> str:
         told = zip(self._lines(), self._by_name(), strict=True)
-        return several_in_lines([(*line, estimate.notes) for line, (_, estimate) in told])
+        lines = several_in_lines([(*line, estimate.notes) for line, (_, estimate) in told])
+        return "\n".join([lines, *map(in_lines, map(visible, self._remarks))])
+
+    @property
+    def _remarks(self) -> Notes:
+        """What could not be measured, and why, and what else is said of all measures."""
+        return ()
 
     def _sentences(self) -> Iterable[str]:
         return ()
 
     def _told_notes(self) -> Iterable[str]:
         told = zip(self._lines(), self._by_name(), strict=True)
-        return (f"{name}: {note}" for (name, _), (_, estimate) in told for note in estimate.notes)
+        notes = (f"{name}: {note}" for (name, _), (_, estimate) in told for note in estimate.notes)
+        return (*notes, *self._remarks)
 
 
 class Curve(Listed):

@@ -2,16 +2,15 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from faithscope.agreements import Agreement
-from faithscope.card import Card, in_lines
+from faithscope.card import Card
 from faithscope.measures.estimate import MEASURES, Estimate
 from faithscope.measures.telling import WANTED, Listed
 from faithscope.runtime.files import write_page
 from faithscope.shareable import fragment
-from faithscope.visible import visible
 
 if TYPE_CHECKING:
     from faithscope.measures.comparing.differences import Difference
@@ -114,17 +113,6 @@ class OfOneExplainer(Reported):
     @abstractmethod
     def _leakage(self) -> "Leakage | None":
         """How many reasons in words name a label; None for other explanations, and if no word names a label."""
-
-    @property
-    def _remarks(self) -> tuple[str, ...]:
-        """What could not be measured, and why, and what else is said of all measures."""
-        return ()
-
-    def __str__(self) -> str:
-        return "\n".join([super().__str__(), *map(in_lines, map(visible, self._remarks))])
-
-    def _told_notes(self) -> Iterable[str]:
-        return (*super()._told_notes(), *self._remarks)
 
     @abstractmethod
     def _row_pairs(self, measure: str, k: int) -> Sequence[Mapping[str, Any]]:
