@@ -1,6 +1,7 @@
 """Charts of numbers: axes that reach below 0, titles that say what is drawn, and a logarithmic axis for eps."""
 
 import numpy as np
+import pytest
 
 import faithscope as fs
 from faithscope.charts import estimates, specs
@@ -10,6 +11,7 @@ def scales(spec, channel):
     return [layer["encoding"][channel].get("scale") for layer in spec["layer"] if channel in layer["encoding"]]
 
 
+@pytest.mark.thorough
 def test_an_axis_reaches_below_zero_where_values_do_and_others_go_from_0_to_1():
     def domain(estimate):
         (ends,) = {tuple(scale["domain"]) for scale in scales(estimates([("x", estimate)]).to_dict(), "x") if scale}

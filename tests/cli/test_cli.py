@@ -232,6 +232,7 @@ def test_the_gate_judges_every_measure_and_population_and_no_baseline_and_names_
     assert said in printed
 
 
+@pytest.mark.thorough
 def test_populations_are_printed_by_every_measure_with_explainer_and_column(folder):
     line = "--system my_module:guarded --data X.parquet --by region --drop region"
     printed = run(folder, f"evaluate {line}").stdout

@@ -39,6 +39,7 @@ def run(line):
     return CliRunner().invoke(app, f"audit {line} --prediction decision --explanation reason")
 
 
+@pytest.mark.thorough
 def test_the_region_is_named_in_the_terminal_in_json_and_on_the_page():
     line = "log.csv --by region --by-time date --every 1mo"
     printed = run(f"{line} --report r.html").stdout

@@ -58,6 +58,7 @@ LATER = [(employed, "genetic"), (employed, "kdtree"), (flowers, "random"), (cate
 
 
 @pytest.mark.parametrize(("system", "method"), graded(SOON, SOON + LATER))
+@pytest.mark.thorough
 def test_every_point_is_predicted_otherwise_than_its_row(system, method):
     library("dice_ml")
     model, table, rows, again = system()

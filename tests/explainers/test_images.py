@@ -39,6 +39,7 @@ EXPLAINERS = {
 
 
 @pytest.mark.parametrize("name", EXPLAINERS)
+@pytest.mark.thorough
 def test_images_are_explained_measured_and_reported_as_rows_of_pixels(name, tmp_path):
     explainer, pixels = EXPLAINERS[name](IMAGES, lambda function: function), NEW.reshape(6, 12)
     told = fs.evaluate(label, explainer, NEW, progress=False)

@@ -55,6 +55,7 @@ def test_intervals_together_hold_those_by_themselves_and_agree_with_differ(famil
     assert all_["differ"].tolist() == ((all_["low"] > 0) | (all_["high"] < 0)).tolist()
 
 
+@pytest.mark.thorough
 def test_each_pair_is_what_it_would_be_at_the_share_of_its_error():
     wide = grouped(LABELS, confidence=1 - 0.05 / 15).differences()
     narrow = grouped(LABELS).differences(simultaneous=True)

@@ -16,6 +16,7 @@ def page():
     return looked(watched_monitor(), render)
 
 
+@pytest.mark.thorough
 def test_every_alarm_and_group_is_shown_and_every_day_with_its_limits():
     monitor = watched_monitor()
     told = monitor.alarms()

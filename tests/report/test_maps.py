@@ -93,6 +93,7 @@ def test_pictures_of_rows_begin_at_0():
         assert picture_of(none, 0) is None
 
 
+@pytest.mark.thorough
 def test_a_report_draws_the_map_of_every_contradiction_and_others_say_nothing_of_maps():
     evaluation = examples.maps()["signs"]
     summary = summarize(evaluation)
