@@ -6,6 +6,7 @@ import pytest
 from numpy.random import default_rng
 
 import faithscope as fs
+from faithscope.counting import coverage
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -59,6 +60,21 @@ def test_columns_that_no_rule_speaks_of_and_the_order_of_columns_say_nothing(kno
         told += [(audited.sufficiency, audited.encoding()), (fs.sufficiency(log), fs.encoding(log))]
         ends = [[one.low, one.high, other.low, other.high] for one, other in told]
         assert np.ptp(ends, axis=0).max() < 1e-9
+
+
+def test_explainers_are_compared_without_the_same_rows_whatever_columns_their_rules_speak_of(monkeypatch):
+    monkeypatch.setattr(coverage, "EXACT", 0)  # blocks of rows are left out
+    rng, n = default_rng(2), 300
+    X = pd.DataFrame({"age": 20 + rng.permutation(n) / 8, "zip": rng.permutation(n) / 40})
+    labels = np.where((X["age"] <= 40) ^ (rng.random(n) < 0.2), "p", "q").tolist()
+    by_age, by_zip = rng.choice(["age <= 30", "age <= 45", "age > 25"], n), rng.choice(["zip <= 4", "zip > 2"], n)
+    told = []
+    for more in ("", " and zip >= 0"):  # which holds everywhere
+        texts = {"a": [text + more for text in by_age], "b": by_zip.tolist()}
+        rules = {name: fs.Rules.parse(each, features=["age", "zip"]) for name, each in texts.items()}
+        found = fs.compare(labels, rules, X, progress=False)
+        told.append([[each.low, each.high] for each in found.pairs if each.measure != "consistency"])
+    assert np.allclose(*told, atol=1e-9)
 
 
 KEYS = {

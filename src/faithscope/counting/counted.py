@@ -27,7 +27,6 @@ class Coverage:
     idle: tuple[str, ...] = ()  # conditions that hold on no row, such as unknown categories
     left_out: LeftOut | None = None  # None for a single row, and if no interval was asked for
     block: Ints | None = None  # the block of each row; None if single rows were left out
-    alike: bool = True  # whether every other explainer of these rows has the same blocks
     sums: Sums | None = None  # the sums of terms; None if they are those of sufficiency, which counts give
     spread: SpreadCounts | None = None  # of `Spread`
     asked: Asked | None = None  # the pairs of which it is known whether one covers the other; None if all are

@@ -246,7 +246,7 @@ class Tally:
             necessity = Coverage(*known, **terms)
         elif "recall" in self.wanted:
             terms = self.sums["recall"][0].result(np.ones(rows.n, bool), rows.independent.heaviest)
-            necessity = Coverage(*known, block=rows.block, alike=rows.content.of_rows_alone, **terms)
+            necessity = Coverage(*known, block=rows.block, **terms)
         if "share" not in self.wanted and necessity is not None:
             return necessity
         total = left_out = spread = None
@@ -275,7 +275,6 @@ class Tally:
             *known,
             left_out,
             rows.block if in_blocks else None,
-            not in_blocks or rows.content.of_rows_alone,
             None if self.even and not rows.numbers else total,
             spread,
             self.asked,

@@ -53,7 +53,8 @@ def beyond(
     made = [alike_rules(marks, names, given.X, alike.bins, alike.X_train) for marks in baselines]
     samples = [replace(rules, explanations=each).counted().evenly() for each in (rules.explanations, *made)]
     applies = [Applies()] * len(samples)
-    covers = [coverage, *map(cover, samples[1:], applies)]
+    # In blocks all are counted again, since rules on other features have other blocks.
+    covers = [coverage, *map(cover, samples[1:], applies)] if coverage.block is None else []
     named, *others = map(measure, leaving_out_alike(covers, samples, applies, cover), samples)
     found = [paired_difference(named, other, estimate.confidence) for other in others]
     random, everybody = (Share(each.value, each.low, each.high) for each in found)

@@ -54,11 +54,13 @@ def leaving_out_alike(
     """Coverage of several explainers, or counts of necessity, without each row, or each of the same blocks of rows.
 
     All must leave out the same rows. So they are counted again, in common blocks, if some explainers left out blocks
-    and others single rows, if their blocks differ (equal rows with different explanations), or if none are known
+    and others single rows, if their blocks differ (rules that speak of other columns), or if none are known
     (weighted rows).
     """
-    in_blocks = [each.block is not None for each in known]
-    if known and (not any(in_blocks) or (all(in_blocks) and all(each.alike for each in known))):
+    blocks = [each.block for each in known if each.block is not None]
+    if known and (
+        not blocks or (len(blocks) == len(known) and all(np.array_equal(blocks[0], each) for each in blocks))
+    ):
         return known
     beside, pairs = [sample.explanations for sample in samples], zip(samples, relations, strict=True)
     return [count(sample, relation, exact=0, beside=beside) for sample, relation in pairs]
