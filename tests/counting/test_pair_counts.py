@@ -141,7 +141,6 @@ def same_coverage(a, b):
         np.testing.assert_array_equal(getattr(a.counts, column), getattr(b.counts, column))
     np.testing.assert_array_equal(a.own, b.own)
     assert a.idle == b.idle
-    assert a.alike == b.alike
     for column in ("value", "silent", "reach", "weight"):
         np.testing.assert_allclose(getattr(a.left_out, column), getattr(b.left_out, column), rtol=1e-12, atol=1e-13)
 
