@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from faithscope.counting.leave_out import Units
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.columns import Rows as Columns
 from faithscope.inputs.grouping import Words, group, hash_rows
 from faithscope.inputs.repeats import row_blocks
 from faithscope.relations import Applies, Relation
@@ -49,14 +50,13 @@ class Content:
         Weights go by their order, so that their unit says nothing. Of rules, only the columns that they speak of are
         read, in the order of their names, so that neither the order of columns nor others say anything.
         """
-        sample, places = self.sample, None
+        sample = self.sample
+        parts = [] if sample.X is None else [sample.X]
         if isinstance(self.relation, Applies) and all(isinstance(each, Rules) for each in self.explanations):
-            spoken = {name: at for each in self.explanations for name, at in each.spoken(sample.X)}  # type: ignore[attr-defined]
-            places = [spoken[name] for name in sorted(spoken)]
+            parts = _spoken_of(self.explanations, sample.X)
         weights = None if sample.weights is None else np.unique(sample.weights, return_inverse=True)[1]
-        known = (row_blocks(part) or () for part in (sample.labels, weights) if part is not None)
-        inputs = [] if sample.X is None else row_blocks(sample.X, places) or []
-        return hash_rows([*chain.from_iterable(known), *inputs])
+        known = (part for part in (sample.labels, weights, *parts) if part is not None)
+        return hash_rows([block for part in known for block in row_blocks(part) or ()])
 
     @cached_property
     def of_rows_alone(self) -> bool:
@@ -126,6 +126,17 @@ class Content:
         drawn = np.empty(len(order))
         drawn[order] = np.random.default_rng(seed).random(len(order))
         return drawn
+
+
+def _spoken_of(rules: Sequence[Any], X: Any) -> list[Array]:
+    """The columns of X that conditions of rules speak of, in the order of their names."""
+    rows, places = Columns(X), dict[str, int]()
+    for each in rules:
+        used = {part for code in np.unique(each.codes) for part in each.distinct[code] if part.position >= 0}
+        for part in used:
+            at = rows.place(part.feature, f"{str(part)!r} needs") if rows.named else part.position
+            places[part.feature] = at
+    return [rows.column(places[name]).values for name in sorted(places)]
 
 
 class Rows:

@@ -215,13 +215,6 @@ class Rules(Conjunctions):
     def content(self) -> Sequence[Any]:  # whatever the order of features
         return [tuple(sorted(map(repr, self.triples(each)))) for each in self.distinct]
 
-    def spoken(self, X: Any) -> Iterator[tuple[str, int]]:
-        """The features that conditions speak of, as texts, each with its column of X."""
-        rows, given = Rows(X), {code: self.distinct[code] for code in np.unique(self.codes).tolist()}
-        needed = {each.position: each for found in given.values() for each in found if each.position >= 0}
-        for at, each in needed.items():
-            yield str(each.feature), rows.place(each.feature, f"{str(each)!r} needs") if rows.named else at
-
     def masks(self, conditions: Sequence[Any], X: Any, order: Ints | None) -> Iterator[tuple[int, Bools]]:
         rows, needed = Rows(X), {c.position: c for c in conditions if c != NOTHING}
         width, expected = len(rows.names), len(self.features)

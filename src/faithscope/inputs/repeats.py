@@ -26,18 +26,13 @@ _MANY = 200_000  # rows above which a part of them is enough
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # what Python writes of objects that have no text of their own
 
 
-def row_blocks(X: Any, places: Sequence[int] | None = None) -> list[Block] | None:
+def row_blocks(X: Any) -> list[Block] | None:
     """The cells of rows as blocks of numbers, (n, w): floats as they are, texts and the like by a digest, as integers.
-
-    Only those of the columns at these places, if any are named, one block each.
 
     Equal cells are equal numbers in every process, whatever their types: 1, 1.0, True and float32(1). So are missing
     values, and dates whatever their unit. None if the rows cannot be read here.
     """
     try:
-        if places is not None and not hasattr(X, "tocsr"):
-            rows = Rows(X, loose=True)
-            return [_cells(rows.column(place)) for place in places]
         if hasattr(X, "tocsr"):
             return _sparse(X.tocsr())
         array = None if is_frame(X) else to_array(X, "X")
