@@ -157,7 +157,7 @@ def test_a_cell_depends_on_its_name_and_size_alone_and_tells_what_misses(study):
         return {"holds": (0.0, 1.0, 1.0 + 1e-12), "high": (0.6, 0.9, 0.5), "half": (*np.sort(chance.random(2)), 0.5)}
 
     line = harness.Line("a line", ask, {"a": 0, "b": 0}, {10: 200}, bar=harness.always)
-    holds, high, half, *others = line.cells()
+    holds, high, half, *others = [cell for each in line.asked() for cell in line.repeat(*each)]
     assert others == list(line.repeat("b", 10, 200))
     assert half != replace(others[2], system="a")
     assert [(each.held, each.above, each.missed) for each in (holds, high)] == [(1, 0, False), (0, 1, True)]
@@ -178,7 +178,8 @@ def test_the_gate_is_shut_by_a_cell_below_its_bar(study, monkeypatch):
     asked = ["--quick", "--gate", "--only", "necessity"]
     assert script.main(asked) == 0
     refused(SystemExit, "No study or line is named nothing", script.main, ["--only", "nothing"])
-    cell = next(next(script.chosen_lines({"necessity"})).cells(quick=True))
+    line = next(script.chosen_lines({"necessity"}))
+    cell = next(line.repeat(*line.asked(quick=True)[0]))
     low = SimpleNamespace(asked=lambda quick: [()], repeat=lambda: [replace(cell, bar=0.93, held=0.5, times=100)])
     monkeypatch.setattr(script, "chosen_lines", lambda only: [low])
     assert script.main(asked) == 1

@@ -121,11 +121,6 @@ class Line:
             asked = asked or [(next(iter(self.systems)), n, 2) for n in list(often)[:1] if n <= 1_000]
         return asked
 
-    def cells(self, quick=False):
-        """All cells."""
-        for each in self.asked(quick):
-            yield from self.repeat(*each)
-
     def chance(self, system, n):
         """The chance of all samples of a cell."""
         return default_rng([zlib.crc32(f"{self.name} {system}".encode()), n])

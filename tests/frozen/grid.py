@@ -879,12 +879,13 @@ def main():
     chosen = parser.parse_args()
     differ = 0
     for part in chosen.parts or PARTS:
-        kept_cases, new = kept(part), json.loads(json.dumps(answers(part)))
-        told = differences(kept_cases, new)
+        before, new = kept(part), json.loads(json.dumps(answers(part)))
+        told = differences(before, new)
         for name, case in new.items():  # what did not change stays as it was written, in its place
-            held = {key: old for key, old in kept_cases.get(name, {}).items() if key in case}
-            new[name] = {key: old if same(key, old, case[key]) else case[key] for key, old in held.items()} | {
-                key: value for key, value in case.items() if key not in held
+            held = {key: old for key, old in before.get(name, {}).items() if key in case}
+            new[name] = {
+                **held,
+                **{key: now for key, now in case.items() if key not in held or not same(key, held[key], now)},
             }
         if chosen.write:
             (NUMBERS / f"{part}.txt").write_text(written(new))

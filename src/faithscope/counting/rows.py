@@ -111,9 +111,9 @@ class Content:
         return dealt if self.sample.clusters is None else dealt[self.sample.clusters]
 
     def preferred(self) -> Ints:
-        """The order in which rows of a cluster are preferred, by chance, whatever the order of rows and of clusters.
+        """The rank of each row where one row of a cluster is taken: by chance, whatever the order of rows and clusters.
 
-        Each row is as likely to be the first of its cluster; those of equal clusters do not prefer the same rows.
+        Every row of a cluster is as likely to come first. Clusters that hold the same rows choose independently.
         """
         place = np.argsort(self._by_digest(by_cluster=True))[self.sample.clusters]
         order, rank = np.lexsort((self._words, place)), np.empty(len(place), np.int64)

@@ -117,8 +117,8 @@ def consistency(
 def granularity_notes(found: Estimate, explanations: Explanations, discretizer: Any) -> Notes:
     """A note on explanations of real numbers of which no two rows have the same: which discretizer to try."""
     coarsest: Any = usual(explanations)[-1]
-    given = getattr(explanations, "left", "") != "" or not isinstance(discretizer, Original | None)
-    if given or found.distinct < max(2, found.n) or isinstance(coarsest, Original):
+    coarse = getattr(explanations, "left", "") != "" or not isinstance(discretizer, Original | None)
+    if coarse or found.distinct < max(2, found.n) or isinstance(coarsest, Original):
         return ()
     parts = (coarsest.first, coarsest.second) if isinstance(coarsest, Chain) else (coarsest,)
     named = " | ".join(f"fs.{part!r}" for part in parts)
