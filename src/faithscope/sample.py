@@ -26,6 +26,7 @@ from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.notes import TOO_HIGH, Note
 from faithscope.readers import as_explanations
 from faithscope.readers.shap import recognizes as is_of_shap
+from faithscope.readers.shap import unlike_rows
 from faithscope.relations import Alike, Blocks, Parts, Relation, bind
 from faithscope.visible import visible
 from faithscope.words import readable, several
@@ -111,7 +112,11 @@ class Sample:
         named = explanations if index_of(explanations) is not None else kind
         names = {"explanations": named, "predictions": predictions}
         sample = cls.checked(kind, labels, X, weights, clusters, row_labels=names)
-        return replace(sample, agreement=chosen, notes=(*column_notes(chosen, labels), *sample.notes))
+        return replace(
+            sample,
+            agreement=chosen,
+            notes=(*column_notes(chosen, labels), *sample.notes, *unlike_rows(explanations, X)),
+        )
 
     @classmethod
     def checked(

@@ -237,3 +237,35 @@ def test_columns_that_look_like_biases_are_noted(explained):
     for given, noted in ((flat, True), (explained[:, :, 0], False), (gradient, False)):
         assert any("the last column is the same" in note for note in fs.read(given).notes) == noted
     refused(BadInput, "several classes with a bias each", fs.read, flat, features=NAMES)
+
+
+def test_rows_that_are_not_those_that_were_explained_are_noted():
+    import pandas as pd
+    import shap
+
+    rng = default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(20, 60, 80), "pay": rng.normal(size=80), "job": rng.choice(["a", "b"], 80)})
+    coded = X.assign(job=(X.job == "a") * 1)
+    held = shap.Explanation(coded * 0.1, np.zeros(80), coded.to_numpy(), feature_names=list(X))
+    missing = X.assign(job=X.job.where(X.job == "a"))
+    scaled = (coded - coded.mean()) / -coded.std()
+    same = (
+        X,
+        missing,
+        coded,
+        coded.to_numpy(),
+        coded.astype("float32"),
+        scaled,
+        X[["job", "pay", "age"]].assign(more=1),
+    )
+    others = (X[::-1].reset_index(drop=True), coded.sample(frac=1, random_state=0).to_numpy())
+    for rows in (*same, *others):
+        doors = (
+            fs.evaluate(X.job.to_numpy(), held, rows).consistency,
+            fs.sufficiency(held, X.job.to_numpy(), rows, relation=fs.Alike(2)),
+        )
+        for estimate in doors:
+            told = [note for note in estimate.notes if note.startswith("shap explained other rows than X: they differ")]
+            assert bool(told) == any(rows is each for each in others)
+    unnamed = shap.Explanation(coded.to_numpy() * 0.1, np.zeros(80), coded.to_numpy())
+    assert not any("other rows" in note for note in fs.evaluate(X.job.to_numpy(), unnamed, X).consistency.notes)

@@ -13,6 +13,7 @@ from faithscope.inputs.models import owner_of
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.explainer_agreement import refusal
 from faithscope.notes import TOO_HIGH, Note
+from faithscope.readers.shap import unlike_rows
 from faithscope.sample import Sample
 
 
@@ -34,7 +35,8 @@ def sampled(
         # A table of theirs can be aligned by its labels.
         row_labels = {"predictions": model, "explanations": explanations if index_of(explainer) is None else explainer}
         sample = Sample.checked(explanations, labels, X, weights, clusters, row_labels=row_labels)
-        samples[name] = question.noted(sample).noting(fitted_notes(model, explainer, X))
+        notes = (*fitted_notes(model, explainer, X), *unlike_rows(explainer, X))
+        samples[name] = question.noted(sample).noting(notes)
     if named:
         same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
     return samples
