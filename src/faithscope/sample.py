@@ -18,6 +18,7 @@ from faithscope.inputs.alignment import index_of, labels_of, same_rows
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_whole, same_length
+from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.grouping import group
 from faithscope.inputs.labels import NumberLabels, to_labels, to_weights
 from faithscope.inputs.missing import missing_values
@@ -26,7 +27,6 @@ from faithscope.inputs.rows import rows_of, take_rows
 from faithscope.notes import TOO_HIGH, Note
 from faithscope.readers import as_explanations
 from faithscope.readers.shap import recognizes as is_of_shap
-from faithscope.readers.shap import unlike_rows
 from faithscope.relations import Alike, Blocks, Parts, Relation, bind
 from faithscope.visible import visible
 from faithscope.words import readable, several
@@ -420,6 +420,40 @@ def refuse_swapped(predictions: Any, X: Any) -> None:
         order = "pass (explanations, predictions, X)" if X is not None else "pass (explanations, predictions)"
         told = repr(predictions) if isinstance(predictions, Explanations) else "an Explanation of shap"
         raise WrongType(f"Explanations and predictions seem to be swapped, since predictions are {told}: {order}.")
+
+
+def unlike_rows(given: Any, X: Any) -> tuple[str, ...]:
+    """A note if shap's object explains other rows than X: those it holds are neither X nor made of its columns.
+
+    A column is made of another if equal values stay equal, and of numbers the order too: scaled, or coded.
+    """
+    held: Any = given.data if is_of_shap(given) else None
+    tables = all(is_frame(each) or (isinstance(each, np.ndarray) and each.ndim == 2) for each in (held, X))
+    if not tables or rows_of(held) != rows_of(X):
+        return ()
+    explained, rows = Rows(held), Rows(X)
+    names = [] if given.feature_names is None else list(map(str, given.feature_names))
+    known = rows.named and bool(names) and set(names) <= set(rows.names)
+    places = [rows.names.index(name) for name in names] if known else range(len(rows.names))
+    if len(places) != len(explained.names):
+        return ()
+    columns = zip(places, explained.columns, strict=True)
+    odd = [rows.names[j] for j, column in columns if not _made_of(column.measured, rows.column(j).measured)]
+    if not odd:
+        return ()
+    fact = f"shap explained other rows than X: they differ in {', '.join(odd[:3])}" + (", …" if len(odd) > 3 else "")
+    return (Note(fact, "rows", advice="pass the rows that were explained, in their order"),)
+
+
+def _made_of(column: Array, other: Array) -> bool:
+    if "O" in (column.dtype.kind, other.dtype.kind):
+        codes = np.stack([Column("", each).coded[0] for each in (column, other)])
+        return len({len(np.unique(part, axis=-1).T) for part in (codes, *codes)}) == 1
+    column, other = column.astype(np.float64), other.astype(np.float64)
+    if np.allclose(column, other, 1e-5, 1e-8, equal_nan=True):
+        return True
+    ranks = np.unique(column, return_inverse=True)[1]
+    return any(np.array_equal(ranks, np.unique(each, return_inverse=True)[1]) for each in (other, -other))
 
 
 def number_labels(labels: Array) -> tuple[tuple[Any, ...], Ints]:

@@ -13,8 +13,7 @@ from faithscope.inputs.models import owner_of
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.explainer_agreement import refusal
 from faithscope.notes import TOO_HIGH, Note
-from faithscope.readers.shap import unlike_rows
-from faithscope.sample import Sample
+from faithscope.sample import Sample, unlike_rows
 
 
 def sampled(

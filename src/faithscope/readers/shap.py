@@ -8,10 +8,6 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Array, Floats
-from faithscope.inputs.arrays import is_frame
-from faithscope.inputs.columns import Column, Rows
-from faithscope.inputs.rows import rows_of
-from faithscope.notes import Note
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import Wanted, label_named
 
@@ -50,40 +46,6 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
         known = titles is not None and not isinstance(titles, str) and len(titles) == values.shape[2]
         return wanted.of_classes(values, names, list(map(str, titles)) if known else None, _outputs(values, bases))
     return wanted.of_maps(values)
-
-
-def unlike_rows(given: Any, X: Any) -> tuple[str, ...]:
-    """A note if shap's object explains other rows than X: those it holds are neither X nor made of its columns.
-
-    A column is made of another if equal values stay equal, and of numbers the order too: scaled, or coded.
-    """
-    held: Any = given.data if recognizes(given) else None
-    tables = all(is_frame(each) or (isinstance(each, np.ndarray) and each.ndim == 2) for each in (held, X))
-    if not tables or rows_of(held) != rows_of(X):
-        return ()
-    explained, rows = Rows(held), Rows(X)
-    names = [] if given.feature_names is None else list(map(str, given.feature_names))
-    known = rows.named and bool(names) and set(names) <= set(rows.names)
-    places = [rows.names.index(name) for name in names] if known else range(len(rows.names))
-    if len(places) != len(explained.names):
-        return ()
-    columns = zip(places, explained.columns, strict=True)
-    odd = [rows.names[j] for j, column in columns if not _made_of(column.measured, rows.column(j).measured)]
-    if not odd:
-        return ()
-    fact = f"shap explained other rows than X: they differ in {', '.join(odd[:3])}" + (", …" if len(odd) > 3 else "")
-    return (Note(fact, "rows", advice="pass the rows that were explained, in their order"),)
-
-
-def _made_of(column: Array, other: Array) -> bool:
-    if "O" in (column.dtype.kind, other.dtype.kind):
-        codes = np.stack([Column("", each).coded[0] for each in (column, other)])
-        return len({len(np.unique(part, axis=-1).T) for part in (codes, *codes)}) == 1
-    column, other = column.astype(np.float64), other.astype(np.float64)
-    if np.allclose(column, other, 1e-5, 1e-8, equal_nan=True):
-        return True
-    ranks = np.unique(column, return_inverse=True)[1]
-    return any(np.array_equal(ranks, np.unique(each, return_inverse=True)[1]) for each in (other, -other))
 
 
 def _outputs(values: Array, bases: Any) -> Floats | None:
