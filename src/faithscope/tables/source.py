@@ -248,7 +248,7 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
         if kind == "csv":
             table, numbers = read_csv(connection, files)
         elif kind == "json":
-            table = read_json(connection, taken)
+            table, numbers = read_json(connection, taken)
         else:  # files with the same columns and types together
             groups: dict[Any, list[str]] = {}
             schemas = [() if file.startswith(_REMOTE) else pq.read_schema(file) for file in files]
