@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -73,17 +72,14 @@ def read_json(connection: Connection, files: Sequence[str]) -> tuple[Table, dict
     No two texts become one value but moments that are the same, nor two whole numbers one float: such columns are
     texts. Also the types of further columns that can be read as numbers.
     """
-    how: dict[str, Any] = {"sample_size": -1, "maximum_sample_files": len(files), "union_by_name": True}
-    table = connection.read_json(files, **how)
-    held, ends = connection.con.table(table.get_name()), dict[str, Any]()
-    kinds = {name: str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
-    for name, kind in table.schema().items():
-        if kind.is_struct() or kind.is_map():
-            kinds[name] = "MAP(VARCHAR, JSON)"
-        elif kind.is_floating():
-            ends[name] = table[name].abs().between(_EXACT, sys.float_info.max).any()
-    large = {name for name, is_large in (fetch_line(table.aggregate(**ends)) if ends else {}).items() if is_large}
-    texts = {name: "VARCHAR" if name in large else _TEXTS.sub("VARCHAR", kind) for name, kind in kinds.items()}
+    table = connection.read_json(files, sample_size=-1, maximum_sample_files=len(files), union_by_name=True)
+    held = connection.con.table(table.get_name())
+    every = [re.sub(r"(?s).+\)$", "MAP(VARCHAR, JSON)", str(kind)) for kind in held.types]  # STRUCT(…) or MAP(…)
+    kinds = dict(zip(held.columns, every, strict=True))
+    floats = [name for name, kind in kinds.items() if kind == "DOUBLE"]
+    large = {name: table[name].abs().between(_EXACT, 1e308).any() for name in floats}  # NaN and infinity are none
+    large = large and fetch_line(table.aggregate(**large))
+    texts = {name: "VARCHAR" if large.get(name) else _TEXTS.sub("VARCHAR", kind) for name, kind in kinds.items()}
     table = connection.read_json(files, columns=texts)
     return _typed(connection, table, [name for name, kind in texts.items() if kind == "VARCHAR" != kinds[name]])
 
