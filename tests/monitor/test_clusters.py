@@ -94,6 +94,16 @@ def test_monitors_added_up_are_a_replay_and_a_batch_of_both_counts_once(tmp_path
     assert (fs.Monitor(by="g") + watched(0)).limits() == watched(0).limits()
 
 
+@pytest.mark.parametrize("who", [None, range(40)])
+def test_the_order_of_two_monitors_that_are_added_up_says_nothing(who):
+    north, south = fs.Monitor(), fs.Monitor()
+    for monitor, label in ((north, "yes"), (south, "no")):  # two machines, and a batch of each on every day
+        for place in range(2):
+            given = {"clusters": who, "when": day(place), "batch": f"{label} {place}"}
+            monitor.add(["a", "b"] * 20, [label, "yes"] * 20, **given)
+    assert (north + south).to_dict() == (south + north).to_dict()
+
+
 def test_a_log_adds_what_its_rows_add_and_customers_are_known_again(tmp_path):
     rows = customers(900, 200)
     memory, log = (fs.Monitor(tmp_path / name, by="g") for name in ("memory", "log"))

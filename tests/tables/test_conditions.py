@@ -71,7 +71,13 @@ def test_rows_for_which_a_condition_is_unknown_are_left_out():
     assert fs.audit(log, **HOW, where="region <> 'EU'").consistency.n == ((LOG.region != "EU") & (LOG.amount > 0)).sum()
 
 
+def test_a_condition_that_names_no_column_holds_for_all_rows_or_for_none():
+    for condition in ("true", "1 = 1"):
+        assert fs.audit(LOG, **HOW, where=condition).consistency.n == N
+
+
 REFUSED = {
+    "1 = 2": "None of 240 rows is left where 1 = 2",
     "region = 'EU'; DROP TABLE log": "2 statements",
     "1 = 1) --": "cannot be read",
     "amount >": "cannot be read",

@@ -176,7 +176,7 @@ REFUSED = {
     r"rows that count alike, and the log has weights": (NotProven, lambda: fs.certify(WEIGHED)),
     r"got a log and clusters=, which are columns": (BadInput, lambda: fs.Monitor().add(LOG, clusters=[1, 2, 3])),
     r"got a Log and where=: say it": (BadInput, lambda: fs.Monitor().add_log(LOG, where="y = 1")),
-    r"windows of time: name the column": (BadInput, lambda: fs.audit(LOG, every="1d")),
+    r"windows of time: name their column": (BadInput, lambda: fs.audit(LOG, every="1d")),
     r"fs.audit has no option 'predictions'. .*prediction": (WrongType, lambda: fs.audit(FRAME, predictions="y")),
     r"A Log was made of a Log": (WrongType, lambda: fs.Log(LOG)),
     r"nulls must be|nulls=": (FaithscopeError, lambda: fs.Log(FRAME, nulls="maybe")),

@@ -178,6 +178,38 @@ def test_csv_that_cannot_be_read_whole_says_so(tmp_path):
         refused(BadInput, message, audit, tmp_path / "log.csv", **HOW)
 
 
+TOLD_APART = {
+    "whole numbers of 20 digits": [10**20 - 1, 10**20 - 2],
+    "whole numbers beside a float": [2**53 + 1, 2**53, 0.5],
+    "dates": ["2020-01-01", "2020-1-1"],
+    "dates of a day first": ["01-02-2020", "1-2-2020"],
+    "times": ["12:00", "12:00:00"],
+    "uuids": [f"550e8400-e29b-41d4-a716-44665544000{letter}" for letter in "aA"],
+}
+
+
+@pytest.mark.parametrize("what", TOLD_APART)
+def test_json_lines_tell_apart_what_their_texts_and_whole_numbers_tell_apart(what, tmp_path):
+    keys = TOLD_APART[what] * 2
+    labels = [f"is {key!r}" for key in keys]
+    lines = [json.dumps({"leaf": key, "yhat": label}) for key, label in zip(keys, labels, strict=True)]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    estimate = fs.consistency(fs.Log(tmp_path / "log.jsonl", prediction="yhat", explanation="leaf", kind="keys"))
+    expected = fs.consistency(list(map(str, keys)), labels)
+    assert (estimate.value, estimate.distinct) == (1, expected.distinct)
+
+
+def test_moments_of_json_lines_are_moments_and_nan_is_missing(tmp_path):
+    days = ["2026-03-01", "2026-03-01", "2026-03-02"]
+    for when in (days, [f"{day}T12:00:00" for day in days], [f"{day}T12:00:00+01:00" for day in days]):
+        lines = [json.dumps({"leaf": 1, "yhat": 1, "when": each, "phi": float("nan")}) for each in when]
+        (tmp_path / "log.jsonl").write_text("\n".join(lines))
+        log = fs.Log(tmp_path / "log.jsonl", prediction="yhat", explanation="leaf", kind="keys", time="when")
+        assert [each.n for each in fs.audit(log, every="1d").windows.estimates.values()] == [2, 1]
+    log = fs.Log(tmp_path / "log.jsonl", prediction="yhat", explanation="phi", kind="keys")
+    refused(BadInput, "missing|null", fs.consistency, log)
+
+
 def test_json_lines_have_labels_of_several_types_and_no_objects_as_labels(tmp_path):
     lines = [json.dumps({"leaf": i % 3, "y": [1, "a"][i % 2], "o": {"k": i % 2}}) for i in range(30)]
     (tmp_path / "log.jsonl").write_text("\n".join(lines))

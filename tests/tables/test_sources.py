@@ -144,6 +144,9 @@ LEAVES = {"explanation": "leaf", "kind": "keys"}
 NUMBERS = {**LEAVES, "prediction": "score"}
 MIXED_KEYS = ["phi_a", "leaf"]
 SINCE = "2026-01-10"
+# Of whose rows with an explanation nothing else is known.
+LEFT = {"table": pd.DataFrame({"phi_a": [None, 1.0], "yhat": [1, 1], "late": pd.to_datetime(["2026-01-01", None])})}
+LEFT["nulls"] = "drop"
 REFUSED = [
     (BadInput, {"prediction": "yhta"}, "no column 'yhta' for prediction. Did you mean 'yhat'"),
     (BadInput, {"prediction": None}, "Say which column is the prediction"),
@@ -174,6 +177,8 @@ REFUSED = [
     (BadInput, {"table": pd.DataFrame({"phi_a": [1, "x"], "yhat": [0, 1]})}, "Reading the frame failed"),
     (BadInput, {"table": FRAME[:0]}, "no rows"),
     (BadInput, {"table": pd.DataFrame({"phi_a": [None, 1.0], "yhat": [1, None]}), "nulls": "drop"}, "No row is left"),
+    *((BadInput, {**LEFT, role: "late"}, "No row is left") for role in ("by", "time")),
+    (BadInput, {"every": "1d"}, "every='1d' is the length of windows of time: name their column"),
     # Lists are neither labels nor keys; a population, a cluster and an id are one value.
     (WrongType, {"prediction": "words"}, "a prediction is one label per row"),
     (WrongType, {"explanation": ["words", "leaf"]}, "a key is one value"),

@@ -364,7 +364,7 @@ def _pair(connection: Any, number: int, rng: np.random.Generator, *, grouped: bo
 
 
 def replayed(stores: tuple[Store, Store]) -> Store:
-    """A store in memory to which the batches of both were added, in the order of their days; one of both counts once.
+    """A store in memory to which the batches of both were added, by day, number and name; one of both counts once.
 
     It holds what a monitor holds to which all of them were added.
     """
@@ -377,11 +377,11 @@ def replayed(stores: tuple[Store, Store]) -> Store:
     merged, filed = Store(None, settings), list[tuple[Any, ...]]()
     with merged.transaction(write=True) as target:
         for turn, store in enumerate(stores):
-            columns = f"first_day, {turn}, number, id, rows, first_day, last_day, content"
+            columns = f"first_day, number, id, {turn}, rows, first_day, last_day, content"
             with store.transaction() as source:
                 filed += source.execute(f"SELECT {columns} FROM batches").fetchall()
         contents: dict[str, str] = {}
-        for _, turn, number, name, *about in sorted(filed):
+        for _, number, name, turn, *about in sorted(filed):
             if contents.get(name, about[-1]) != about[-1]:
                 raise Incompatible(
                     f"Both monitors have a batch {name!r}, of different rows: give batches different names."

@@ -13,6 +13,7 @@ from faithscope.monitor.moments import column_named, times_unsaid, to_days
 from faithscope.tables.columns import CLUSTER, keys_of
 from faithscope.tables.engines import (
     DAY,
+    NO_ROW,
     dropped_note,
     fetch,
     floor_to,
@@ -102,6 +103,8 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         if column is not None:
             table, lines = table.mutate(day=floor_to(seconds(table["moment"]), DAY)), ["day", *lines]
         answer = fetch(table.group_by(lines).aggregate(given=table.count()))
+    if not answer.num_rows:
+        raise BadInput(NO_ROW)
     given = numbers_of(answer, "given")
     listed = {name: answer.column(name).to_pylist() for name in lines if name not in keys}
     # NaN is missing too.

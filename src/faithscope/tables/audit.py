@@ -84,17 +84,15 @@ def audit(
     """
     log = Log._of(table, columns, "fs.audit")
     time = log.time if every is not None or not isinstance(table, Log) else None
-    if every is not None and time is None and isinstance(table, Log):
-        raise BadInput(f"every={every!r} is the length of windows of time: name the column, fs.Log(..., time=...).")
+    if every is not None and time is None:
+        raise BadInput(f"every={every!r} is the length of windows of time: name their column, time=... or --by-time.")
     width = "1d" if every is None else Every.of(every).word
     asked = {"discretizer": discretizer, "agreement": agreement}
     asked |= {"confidence": confidence, "interval": interval, "unseen": unseen}
     options, source = log._options(**asked), log._source()
     groups = () if by is None else source.named(by, "by")
-    if time is not None:
-        source.named([time], "time")
-    used = (*groups, *(() if time is None else (time,)))
-    with log._opened(source, options, used, shows=True) as chosen:
+    times = () if time is None else source.named([time], "time")
+    with log._opened(source, options, (*groups, *times), shows=True) as chosen:
         measured = open_log(chosen, options)
         whole = measured.consistency
         baseline, compared = _baseline(against, log, source, time, measured, asked)

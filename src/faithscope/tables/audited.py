@@ -48,6 +48,7 @@ from faithscope.tables.columns import (
     sample_of,
 )
 from faithscope.tables.engines import (
+    NO_ROW,
     Nulls,
     Table,
     coded,
@@ -264,7 +265,7 @@ class AuditedLog:
         """How many rows have each label; of numbers, how many there are, under None."""
         labels = read_labels(self.bare)
         if not any(labels.values()):
-            raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
+            raise BadInput(NO_ROW)
         return labels
 
     @cached_property
@@ -283,6 +284,8 @@ class AuditedLog:
                 f"More than {most:,} different {self.kind.what}, with their predictions and populations, do not fit in "
                 "memory: audit a part of the log."
             )
+        if not lines.num_rows:
+            raise BadInput(NO_ROW)
         lines = in_fixed_order(lines)
         explanations, (members, place) = self.read(lines), coded(lines, by)
         codes, first = explanations.group()

@@ -186,7 +186,7 @@ def only_rows(source: LogSource, where: str | None, since: Any, time: str | None
 
 def _only(source: LogSource, condition: Expression, words: str) -> LogSource:
     table = source.table
-    line = fetch_line(table.aggregate(n=table.count(), kept=condition.sum()))
+    line = fetch_line(table.aggregate(n=table.count(), kept=table.count(where=condition)))
     if not line["kept"]:
         raise BadInput(f"None of {line['n']:,} rows is left {words}: nothing can be measured.")
     note = f"{line['kept']:,} of {line['n']:,} rows, {words}"

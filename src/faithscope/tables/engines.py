@@ -278,6 +278,7 @@ def _with_missing(column: Any) -> Array:
 
 
 Nulls = Literal["error", "drop", "key"]
+NO_ROW = "No row is left after those with missing values were dropped: nothing can be measured."
 NULLS = ("error", "drop", "key")
 _NAMED = 5  # columns that an error names
 _EXACT = 2**53  # beyond it two integers may share one float64
@@ -377,7 +378,7 @@ def nan_as_null(value: Expression) -> Expression:
     return ibis.ifelse(value.cast("float64").isnan(), ibis.null(kind), value)
 
 
-_LONGEST = 1_000  # characters of a cell
+_WIDEST = 1_000  # characters of a cell
 
 
 def shown(value: Expression) -> Expression | None:
@@ -392,7 +393,7 @@ def shown(value: Expression) -> Expression | None:
     if kind.is_numeric() or kind.is_boolean():
         return value
     text = value.cast("string")
-    return (text.length() > _LONGEST).ifelse(text.substr(0, _LONGEST).concat("…"), text)
+    return (text.length() > _WIDEST).ifelse(text.substr(0, _WIDEST).concat("…"), text)
 
 
 def refuse_nested(schema: Any, columns: Sequence[str], why: str) -> None:

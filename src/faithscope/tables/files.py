@@ -62,19 +62,26 @@ _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+
 _ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 _SAFE = {"int64": _ONE_WHOLE, "float64": _ONE_NUMBER, "timestamp": _MOMENT, "timestamp('UTC')": _ZONED}
 _NUMBERS = {"int64": _WHOLE, "float64": _NUMBER}
+_TEXTS = re.compile(r"\b(DATE|TIME\w*( WITH TIME ZONE)?|UUID)\b")  # what DuckDB makes of texts of JSON
 _SAMPLE = 100  # records
 
 
-def read_json(connection: Connection, files: Sequence[str]) -> Table:
-    """Files of JSON lines as one table, whose types all lines decide; objects as maps: a key left out is not null."""
-    how: dict[str, Any] = {"sample_size": -1, "maximum_sample_files": len(files), "union_by_name": True}
-    table = connection.read_json(files, **how)
-    objects = [name for name, kind in table.schema().items() if kind.is_struct() or kind.is_map()]
-    if not objects:
-        return table
+def read_json(connection: Connection, files: Sequence[str]) -> tuple[Table, dict[str, str]]:
+    """Files of JSON lines as one table, whose types all lines decide; objects as maps: a key left out is not null.
+
+    No two texts become one value but moments that are the same, nor two whole numbers one float: such columns are
+    texts. Also the types of further columns that can be read as numbers.
+    """
+    table = connection.read_json(files, sample_size=-1, maximum_sample_files=len(files), union_by_name=True)
     held = connection.con.table(table.get_name())
-    kinds = {name: str(kind) for name, kind in zip(held.columns, held.types, strict=True)}
-    return connection.read_json(files, columns=kinds | dict.fromkeys(objects, "MAP(VARCHAR, JSON)"))
+    every = [re.sub(r"(?s).+\)$", "MAP(VARCHAR, JSON)", str(kind)) for kind in held.types]  # STRUCT(…) or MAP(…)
+    kinds = dict(zip(held.columns, every, strict=True))
+    floats = [name for name, kind in kinds.items() if kind == "DOUBLE"]
+    large = {name: table[name].abs().between(_EXACT, 1e308).any() for name in floats}  # NaN and infinity are none
+    large = large and fetch_line(table.aggregate(**large))
+    texts = {name: "VARCHAR" if large.get(name) else _TEXTS.sub("VARCHAR", kind) for name, kind in kinds.items()}
+    table = connection.read_json(files, columns=texts)
+    return _typed(connection, table, [name for name, kind in texts.items() if kind == "VARCHAR" != kinds[name]])
 
 
 def read_csv(connection: Connection, files: Sequence[str]) -> tuple[Table, dict[str, str]]:
@@ -91,7 +98,12 @@ def read_csv(connection: Connection, files: Sequence[str]) -> tuple[Table, dict[
         groups.setdefault(_head(file)[1], []).append(file)
     batches = [(batch for file in group for batch in _records(file)) for group in groups.values()]
     table = widened([kept(each, connection) for each in batches])
-    kinds = _types(table)
+    return _typed(connection, table, table.columns)
+
+
+def _typed(connection: Connection, table: Table, texts: Sequence[str]) -> tuple[Table, dict[str, str]]:
+    """The table with columns of texts as what all of their cells safely are; and which others can be numbers."""
+    kinds = _types(table.select(*texts)) if texts else {}
     safe = {name: table[name].cast(kind) for name, (kind, pattern) in kinds.items() if pattern in _SAFE.values()}
     if safe:  # as a view, so that a question about a few columns is not as long as all of them
         table = as_view(connection, connection.compile(table.mutate(**safe)))

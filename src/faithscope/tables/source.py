@@ -248,7 +248,7 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
         if kind == "csv":
             table, numbers = read_csv(connection, files)
         elif kind == "json":
-            table = read_json(connection, taken)
+            table, numbers = read_json(connection, taken)
         else:  # files with the same columns and types together
             groups: dict[Any, list[str]] = {}
             schemas = [() if file.startswith(_REMOTE) else pq.read_schema(file) for file in files]
@@ -332,7 +332,7 @@ def _from_frame(frame: Any) -> LogSource:
 
     with clear_errors("Reading the frame"):
         if isinstance(frame, pa.Table | pa.RecordBatch):
-            table = pa.table(frame) if isinstance(frame, pa.RecordBatch) else frame
+            table = pa.table(frame)
         elif hasattr(frame, "to_arrow"):
             table = frame.to_arrow()
         else:
@@ -348,8 +348,7 @@ def _from_frame(frame: Any) -> LogSource:
         connection = shared()
         _refuse_wide(table.schema)
         connection.con.register("log", table)
-        rows = _with_known_types(connection.table("log"))
-        return LogSource(rows, "frame", read_settings(table), embedded=True)
+        return LogSource(_with_known_types(connection.table("log")), "frame", read_settings(table), embedded=True)
 
 
 def _from_table(connection: Connection, name: str) -> LogSource:

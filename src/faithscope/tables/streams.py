@@ -22,7 +22,7 @@ from faithscope.runtime.memory import need
 from faithscope.tables.audited import AuditedLog, Keyed
 from faithscope.tables.columns import KEY, NumberColumns, Numbered, ReasonColumn, keys_of, sample_of
 from faithscope.tables.connections import beside, kept
-from faithscope.tables.engines import Table, batches, refuse_infinite
+from faithscope.tables.engines import NO_ROW, Table, batches, refuse_infinite
 from faithscope.tables.source import LogSource
 
 _CELLS = 2**21  # importances in a batch
@@ -85,7 +85,7 @@ def at_once(log: AuditedLog) -> AuditedLog:
     rows, put = _with_others(log)
     held, what = list(batches(rows, _MOST_ROWS)), log.kind.what
     if not held:
-        raise BadInput("No row is left after those with missing values were dropped: nothing can be measured.")
+        raise BadInput(NO_ROW)
     size = _COPIES * sum(batch.nbytes for batch in held)
     need(size, f"{sum(map(len, held)):,} rows with {what}", "audit a part of the log")
     table = pa.Table.from_batches(held).combine_chunks()
