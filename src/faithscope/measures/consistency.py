@@ -34,7 +34,7 @@ from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
 from faithscope.notes import MAY_MISS, Note, Notes
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
-from faithscope.sample import Sample, with_askers
+from faithscope.sample import Sample, refuse_nobody, with_askers
 from faithscope.words import several
 
 
@@ -153,6 +153,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
 
     if counted.askers is not None:
         refuse_unproven(method, "askers")
+        refuse_nobody(counted)
         return Beside.of(counted, confidence, method).estimate(1)
 
     again = partial(measure_consistency, confidence=confidence, method=method)
