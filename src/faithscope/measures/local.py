@@ -18,8 +18,9 @@ from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import is_frame, to_objects
 from faithscope.inputs.checks import check_whole, same_length
+from faithscope.inputs.columns import Column
 from faithscope.inputs.frames import frame
-from faithscope.inputs.labels import to_labels
+from faithscope.inputs.labels import refuse_continuous, refuse_mixed, to_labels
 from faithscope.measures.intervals.bounds import local_sample_size
 from faithscope.measures.intervals.local import agreement_interval, label_interval
 from faithscope.measures.numbers import (
@@ -284,8 +285,8 @@ def sample_until(
     budget : int
         Number of rows to look at, at most.
     prediction : optional
-        The prediction of x. By default the commonest among the rows found; the interval then allows for the choice,
-        however many labels there are (`label_interval`).
+        The prediction of x, of the type that the rows' have. By default the commonest among the rows found; the
+        interval then allows for the choice, however many labels there are (`label_interval`).
     confidence : float
         The confidence of the error and of the interval.
 
@@ -306,7 +307,8 @@ def sample_until(
     except TypeError:
         raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.") from None
     if prediction is not None:
-        (prediction,) = to_labels([prediction], "The prediction to compare with, as a list of one,").tolist()
+        given = np.array([prediction]) if isinstance(prediction, np.generic) else [prediction]
+        (prediction,) = to_labels(given, "The prediction to compare with, as a list of one,").tolist()
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_single(explanation), discretizer)
     seen, labels = 0, list[Any]()
@@ -321,6 +323,10 @@ def sample_until(
         seen += int(hits[-1]) + 1 if reached else len(answers)
         if reached or seen >= budget:
             break
+    found = Column("", to_objects([*labels, *[prediction] * (prediction is not None)]))
+    refuse_mixed(found.values, "Predictions of the rows with this explanation, and prediction=,")
+    if found.family == "number":
+        refuse_continuous(found.numbers, part=True)
     sample = Sample(target.take(np.zeros(len(labels), np.int64)), to_objects(labels))
     alone = prediction is None and sample.n > 0
     if alone:
