@@ -434,8 +434,9 @@ class AuditedLog:
         options = self.options
         if self.agreement.of_numbers or self.weights:
             asking = replace(cells.sample, askers=np.repeat(cells.group, cells.given))
-            return Beside.of(asking, options.confidence, options.interval)
-        notes = (*of_kind(self.consistency.notes, "interval"), *beside_notes(options.interval))
+            doubts = of_kind(self.consistency.notes, "rows", "restates")
+            return Beside.of(asking.noting(doubts), options.confidence, options.interval)
+        notes = (*of_kind(self.consistency.notes, "interval", "rows", "restates"), *beside_notes(options.interval))
         if self.clusters and sizes_matter(cells.sample):
             notes = (*notes, BY_PREDICTION)
         kinds = replace(cells.kinds, explanations=cells.distinct.take(cells.codes))
