@@ -411,7 +411,7 @@ def with_askers(sample: Sample, askers: Any, by: Any) -> Sample:
 
 def refuse_nobody(sample: Sample) -> None:
     """Raise if no row that is measured asks: those of weight 0 do not, nor those from which a discretizer learned."""
-    if sample.askers is not None and not sample.counted().askers.any():  # type: ignore[union-attr]
+    if not np.any(sample.counted().askers):
         raise BadInput(
             "askers= is True only for rows that are not measured, of weight 0 or those from which a discretizer "
             "learned, so nobody asks: pass True for other rows too."

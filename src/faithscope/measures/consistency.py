@@ -141,9 +141,8 @@ def measure_by(sample: Sample, groups: Any, confidence: float = 0.95, method: st
 
 def _notes_of_all(sample: Sample) -> Notes:
     """What a reader should know of how explanations are given to all rows, whichever of them ask."""
-    counts = count_rows(replace(sample.counted(), askers=None))
-    often = occurrence_notes(counts) if sample.clusters is None else ()
-    return (*often, *restatement_notes(counts))
+    counts = count_rows(sample.counted())
+    return (*(occurrence_notes(counts) if sample.clusters is None else ()), *restatement_notes(counts))
 
 
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | None = None) -> Estimate:
