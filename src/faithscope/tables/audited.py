@@ -434,8 +434,9 @@ class AuditedLog:
         options = self.options
         if self.agreement.of_numbers or self.weights:
             asking = replace(cells.sample, askers=np.repeat(cells.group, cells.given))
-            doubted = of_kind(self.consistency.notes, "rows", "restates")
-            return Beside.of(asking.noting(doubted), options.confidence, options.interval)
+            return Beside.of(
+                asking.noting(of_kind(self.consistency.notes, "rows", "restates")), options.confidence, options.interval
+            )
         notes = (*of_kind(self.consistency.notes, "interval", "rows", "restates"), *beside_notes(options.interval))
         if self.clusters and sizes_matter(cells.sample):
             notes = (*notes, BY_PREDICTION)
