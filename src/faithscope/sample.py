@@ -414,6 +414,15 @@ def with_askers(sample: Sample, askers: Any, by: Any) -> Sample:
     return replace(sample, askers=column.astype(np.int64))
 
 
+def refuse_nobody(sample: Sample) -> None:
+    """Raise if no row that is measured asks: those of weight 0 do not, nor those from which a discretizer learned."""
+    if not np.any(sample.counted().askers):
+        raise BadInput(
+            "askers= is True only for rows that are not measured, of weight 0 or those from which a discretizer "
+            "learned, so nobody asks: pass True for other rows too."
+        )
+
+
 def refuse_swapped(predictions: Any, X: Any) -> None:
     """Raise if explanations stand in the place of predictions."""
     if isinstance(predictions, Explanations) or is_of_shap(predictions):

@@ -152,6 +152,8 @@ CALLS = by_error(
         ],
         BadInput: [
             (lambda: fs.mse_bound(), "either an estimate, or the population"),
+            (lambda: fs.mse_bound(fs.consistency(["a", "a"], [0, 0]), n=10), "knows its own"),
+            (lambda: fs.mse_bound(fs.consistency(["a", "a"], [0, 0]), q=[1.0]), "knows its own"),
             (lambda: fs.mse_bound(p=[0.5, 0.6], n=10), "p sums to 1.1"),
             (lambda: fs.mse_bound(p=[0.5, 0.5]), "number of rows n"),
             (lambda: fs.mse_bound(p=[0.5, 0.5], q=[0.5], n=3), "q as long"),

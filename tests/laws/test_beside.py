@@ -24,6 +24,14 @@ def test_askers_are_a_mask(askers, kind, why):
     refused(kind, why, lambda: fs.consistency(["a", "a", "b"], [0, 1, 1], askers=askers))
 
 
+@pytest.mark.parametrize("measure", [fs.consistency, fs.sufficiency, fs.necessity])
+def test_rows_of_weight_0_do_not_ask(measure):
+    rules = fs.Rules.from_conditions([[("a", "<=", 1.0)], [("a", ">", 1.0)]] * 2, features=["a"])
+    rows = ([[0.0], [2.0]] * 2,) * (measure is not fs.consistency)
+    asked = {"askers": [True, False, False, False], "weights": [0, 1, 1, 1]}
+    refused(BadInput, "True only for rows that are not measured", lambda: measure(rules, [0, 0, 1, 1], *rows, **asked))
+
+
 def test_what_needs_rows_that_all_ask_refuses_groups_beside_everybody():
     asked = fs.consistency(["a", "a", "b", "b"], [0, 1, 1, 1], askers=[True, True, True, False])
     refused(WrongType, "here some ask and all answer", lambda: fs.plan(asked))

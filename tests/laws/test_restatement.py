@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 import faithscope as fs
-from faithscope.notes import NO_MERIT, RESTATE
+from faithscope.notes import NO_MERIT, RESTATE, doubts
 
 
 def restates(estimate, words=(NO_MERIT, RESTATE)):
@@ -109,3 +109,18 @@ def test_columns_of_an_array_are_told_by_the_name_that_rules_have_for_them():
     assert any(note.startswith("column 'copy' has one value") for note in fs.sufficiency(rules, y, X).notes)
     unused = fs.Rules.from_conditions([[("id", "<=", 30.0)]] * 60, features=["id", "copy"])
     assert not copies(fs.sufficiency(unused, y, X))
+
+
+@pytest.mark.parametrize("counting", [{}, {"weights": "w"}, {"clusters": "w"}])
+def test_doubts_of_all_rows_are_told_of_groups_beside_everybody_of_a_log_too(counting):
+    labels = np.repeat(default_rng(0).integers(0, 2, 40), 5)
+    log = pd.DataFrame({"reason": np.repeat(range(40), 5), "says": labels, "g": [*"abbab"] * 40, "w": [1, 2] * 100})
+    for reasons, known in (("reason", 0 if "clusters" in counting else 1), ("says", 1)):
+        kept = fs.Log(log.assign(y=labels), prediction="y", explanation=reasons, **counting)
+        doubted = doubts(fs.consistency(kept).notes)
+        assert len(doubted) == known
+        held = {name: log[column] for name, column in counting.items()}
+        asked = fs.consistency(log[reasons], labels, askers=log.g == "a", **held)
+        grouped = fs.consistency(log[reasons], labels, by=log.g, **held)
+        for found in (asked, grouped["a"], fs.consistency(kept, by="g")["a"]):
+            assert doubts(found.notes) == doubted

@@ -9,7 +9,9 @@ from scipy.stats import binomtest
 
 import brute
 import faithscope as fs
+from faithscope.errors import WrongType
 from faithscope.testing import POPULATIONS
+from refused import refused
 from strategies import samples
 
 
@@ -99,3 +101,12 @@ def test_every_row_has_its_local_consistency_and_the_counts_behind_it(sample):
 def evaluated(sample):
     explanations, predictions = sample
     return fs.evaluate(predictions, explanations, np.arange(len(predictions))[:, None])
+
+
+def test_sampled_predictions_are_of_one_type():
+    rows = (["a"] * 4, [1, 0, 1, 1])
+    for batches, wanted in (([rows], "1"), ([rows, (["a"], ["1"])], None)):
+        refused(WrongType, "mix types", lambda: fs.sample_until(batches, "a", 0.4, 10, prediction=wanted))  # noqa: B023
+    assert fs.sample_until([rows], "a", 0.4, 10, prediction=True).agreeing == 3
+    days = np.array(["2026-01-01", "2026-01-02"], "M8[D]")
+    assert fs.sample_until([(["a", "a"], days)], "a", 0.4, 10, prediction=days[0]).agreeing == 1

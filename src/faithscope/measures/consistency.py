@@ -30,11 +30,11 @@ from faithscope.measures.estimate import (
 )
 from faithscope.measures.intervals.margins import IndependentUnits, margins
 from faithscope.measures.named_labels import label_word_notes
-from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes
+from faithscope.measures.notes import NOT_BY_PREDICTION, given_code_notes, occurrence_notes, restatement_notes
 from faithscope.notes import MAY_MISS, Note, Notes
 from faithscope.runtime.memory import FEWER_ROWS
 from faithscope.runtime.of_logs import takes_log
-from faithscope.sample import Sample, with_askers
+from faithscope.sample import Sample, refuse_nobody, with_askers
 from faithscope.words import several
 
 
@@ -135,8 +135,14 @@ def measure_by(sample: Sample, groups: Any, confidence: float = 0.95, method: st
         sample,
         groups,
         lambda part: measure_consistency(part, confidence, method),
-        lambda rows: Beside.of(rows, confidence, method),
+        lambda rows: Beside.of(rows.noting(_notes_of_all(rows)), confidence, method),
     )
+
+
+def _notes_of_all(sample: Sample) -> Notes:
+    """What a reader should know of how explanations are given to all rows, whichever of them ask."""
+    counts = count_rows(sample.counted())
+    return (*(occurrence_notes(counts) if sample.clusters is None else ()), *restatement_notes(counts))
 
 
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | None = None) -> Estimate:
@@ -153,7 +159,8 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
 
     if counted.askers is not None:
         refuse_unproven(method, "askers")
-        return Beside.of(counted, confidence, method).estimate(1)
+        refuse_nobody(counted)
+        return Beside.of(counted.noting(_notes_of_all(counted)), confidence, method).estimate(1)
 
     again = partial(measure_consistency, confidence=confidence, method=method)
     if isinstance(counted.agreement, Spread):

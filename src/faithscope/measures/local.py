@@ -19,7 +19,7 @@ from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.arrays import is_frame, to_objects
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.frames import frame
-from faithscope.inputs.labels import to_labels
+from faithscope.inputs.labels import refuse_mixed, to_labels
 from faithscope.measures.intervals.bounds import local_sample_size
 from faithscope.measures.intervals.local import agreement_interval, label_interval
 from faithscope.measures.numbers import (
@@ -284,8 +284,8 @@ def sample_until(
     budget : int
         Number of rows to look at, at most.
     prediction : optional
-        The prediction of x. By default the commonest among the rows found; the interval then allows for the choice,
-        however many labels there are (`label_interval`).
+        The prediction of x, of the type that the rows' have. By default the commonest among the rows found; the
+        interval then allows for the choice, however many labels there are (`label_interval`).
     confidence : float
         The confidence of the error and of the interval.
 
@@ -306,7 +306,10 @@ def sample_until(
     except TypeError:
         raise WrongType(f"source must give (explanations, predictions) pairs; got {type(source).__name__}.") from None
     if prediction is not None:
-        (prediction,) = to_labels([prediction], "The prediction to compare with, as a list of one,").tolist()
+        (prediction,) = to_labels(
+            np.array([prediction]) if isinstance(prediction, np.generic) else [prediction],
+            "The prediction to compare with, as a list of one,",
+        ).tolist()
     wanted = local_sample_size(epsilon, confidence)
     target = discretize(_single(explanation), discretizer)
     seen, labels = 0, list[Any]()
@@ -321,6 +324,7 @@ def sample_until(
         seen += int(hits[-1]) + 1 if reached else len(answers)
         if reached or seen >= budget:
             break
+    refuse_mixed(to_objects([*labels, prediction]), "Predictions of the rows with this explanation, and prediction=,")
     sample = Sample(target.take(np.zeros(len(labels), np.int64)), to_objects(labels))
     alone = prediction is None and sample.n > 0
     if alone:

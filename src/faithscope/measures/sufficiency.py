@@ -43,7 +43,7 @@ from faithscope.measures.notes import asked_notes, copy_notes
 from faithscope.populations import OwnDraws, Population, RealRows, to_population
 from faithscope.relations import Alike, Applies, check_rows
 from faithscope.runtime.of_logs import takes_log
-from faithscope.sample import Sample, with_askers
+from faithscope.sample import Sample, refuse_nobody, with_askers
 from faithscope.words import several
 
 Ask = Callable[[Any], Array]
@@ -270,6 +270,7 @@ def measure_asked(sample: Sample, groups: Any, how: Scoping) -> Any:
 
     if groups is not None:
         return measure_groups(sample, groups, among, lambda rows: beside_everybody(rows, how))
+    refuse_nobody(sample)
     beside = beside_everybody(sample, how)
     if beside is None:
         raise NotProven(

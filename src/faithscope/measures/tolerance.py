@@ -87,7 +87,7 @@ def tolerance_curve(
 
 def _grid(predictions: Array) -> list[float]:
     """Round numbers from 0.01 to 4 standard deviations of the predictions."""
-    if not len(predictions) or (predictions == predictions[0]).all():
+    if (predictions == predictions[0]).all():
         raise BadInput("Predictions are all equal, so no eps can be chosen by their spread: pass eps=[...].")
     columns, unit = scaled(predictions)  # in which no square is too large or too small
     spread = float(columns[:, 0].std()) * unit

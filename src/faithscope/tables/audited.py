@@ -437,8 +437,10 @@ class AuditedLog:
         options = self.options
         if self.agreement.of_numbers or self.weights:
             asking = replace(cells.sample, askers=np.repeat(cells.group, cells.given))
-            return Beside.of(asking, options.confidence, options.interval)
-        notes = (*of_kind(self.consistency.notes, "interval"), *beside_notes(options.interval))
+            return Beside.of(
+                asking.noting(of_kind(self.consistency.notes, "rows", "restates")), options.confidence, options.interval
+            )
+        notes = (*of_kind(self.consistency.notes, "interval", "rows", "restates"), *beside_notes(options.interval))
         if self.clusters and sizes_matter(cells.sample):
             notes = (*notes, BY_PREDICTION)
         kinds = replace(cells.kinds, explanations=cells.distinct.take(cells.codes))

@@ -71,8 +71,8 @@ def mse_bound(
     >>> print(mse_bound(p=[0.5, 0.5], n=100))
     mean squared error at most 0.04
     """
-    if (estimate is None) == (p is None):
-        raise BadInput("Pass either an estimate, or the population's p (and q) with n.")
+    if (estimate is None) == (p is q is n is None):
+        raise BadInput("Pass either an estimate, or the population's p (and q) with n: an estimate knows its own.")
     if p is not None:
         given, covered = to_numbers(p, "p"), to_numbers(p if q is None else q, "q")
         rows = check_whole(n, "With p, the number of rows n")
