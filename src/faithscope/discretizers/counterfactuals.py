@@ -59,8 +59,7 @@ class Delta(_OfCounterfactuals):
         if given.points.dtype != object and all(numbers for *_, numbers in columns):
             return Importances.made(np.subtract(given.points, given.originals, dtype=float), given.names, repr(self))
         dates = given.dates or (False,) * len(columns)
-        pairs = zip(columns, dates, strict=True)
-        return Records([_change(*column, is_date) for column, is_date in pairs], given.feature_names)
+        return Records([_change(*each, day) for each, day in zip(columns, dates, strict=True)], given.feature_names)
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Modified(_OfCounterfactuals):
 
 def _columns(given: Counterfactuals) -> Iterator[tuple[Array, Array, bool]]:
     """Each feature after and before, and whether it holds numbers, maybe missing, that are no categories by metric."""
-    widths = getattr(given.metric, "ranges", (0.0,) * given.points.shape[1])
+    widths = getattr(given.metric, "ranges", (0.0,) * len(given.feature_names))
     for new, old, width in zip(given.points.T, given.originals.T, widths, strict=True):
         numbers = new.dtype != object or all(item is None or is_real(item) for item in (*new, *old))
         yield new, old, numbers and width is not None
