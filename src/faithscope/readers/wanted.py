@@ -79,7 +79,7 @@ class Wanted:
         """These importances with the features that the caller asks for, in that order."""
         if self.features is None:
             return given
-        places, names = self._chosen(np.arange(given.values.shape[1])[None], given.names)
+        places, names = self._chosen(np.indices(given.values.shape[1:]), given.names)
         shape = given.shape if given.names in (None, names) else None  # some regions are no map
         return given._reordered(places[0])._with(names=names, shape=shape)
 
