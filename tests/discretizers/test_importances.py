@@ -50,6 +50,20 @@ def test_changes_read_as_text_and_chain():
     )
 
 
+def test_codes_that_are_declared_categories_change_as_texts_do():
+    new = pd.DataFrame({"ward": [2, 3, 1, 2], "age": [1.0, 2.0, 2.0, 4.0]})
+    old = pd.DataFrame({"ward": [1, 2, 2, 2], "age": [1.0, 2.0, 2.0, 5.0]})
+    texts = fs.Counterfactuals(new.astype({"ward": str}), old.astype({"ward": str}))
+    codes = fs.Counterfactuals(new.astype({"ward": "category"}), old.astype({"ward": "category"}))
+    told, wanted = ([fs.Delta()(pairs).describe(row) for row in range(4)] for pairs in (codes, texts))
+    assert told == wanted
+    assert fs.DeltaSign()(codes).values.tolist() == [[1, 0], [1, 0], [1, 0], [0, -1]]
+    assert fs.DeltaSign()(fs.Counterfactuals(new, old)).values.tolist() == [[1, 0], [1, 0], [-1, 0], [0, -1]]
+    rows = np.column_stack([np.arange(200) % 5, np.linspace(-3, 3, 200)])
+    search = fs.explainers.Counterfactual(lambda X: X[:, 0] == 0, rows, categorical=[0])
+    assert fs.DeltaSign()(search.explain(rows)).values.min() == 0
+
+
 def test_any_function_of_explanations_is_a_discretizer():
     values = [[0.2, 1.0], [0.3, -1.0]]
     assert fs.consistency(values, [0, 0], discretizer=lambda e: e.values[:, :1] > 0).distinct == 1

@@ -132,3 +132,12 @@ def test_rows_that_explain_their_own_class_are_read_with_a_warning(system):
         wanted = [weights([item], item.top_labels[0])[0] for item in objects]
         assert np.array_equal(read.values, wanted)
         assert any("different classes" in note for note in read.notes)
+
+
+def test_a_class_that_was_not_explained_is_not_taken_for_the_predicted_one(system):
+    X, y, _ = system
+    two = X, y, RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, y > 0)
+    objects = explained(two)  # lime explains class 1, whatever is predicted
+    for given in (objects, [item.as_map() for item in objects]):
+        assert np.array_equal(fs.read(given).values, weights(objects, 1))
+        refused(BadInput, "did not explain the class that was predicted", fs.read, given, class_index="predicted")

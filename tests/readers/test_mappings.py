@@ -80,3 +80,14 @@ def test_token_attributions_of_different_lengths_and_sets_of_words_are_highlight
 def test_top_is_for_words_alone():
     refused(BadInput, r"discretizer=fs.SignOfTop\(2\) .*: leave it out", fs.read, np.ones((3, 4)), top=2)
     assert fs.read([{"great": 0.5, "plot": 0.1}], top=1).item(0) == {"great"}
+
+
+def test_features_are_chosen_of_rankings_and_of_regions():
+    ranks = fs.Rank()(fs.Importances([[1.0, 2.0, 3.0], [5.0, -1.0, 2.0]], ["a", "b", "c"]))
+    for features, told in ((["c", "a", "b"], ["a < b < c", "b < c < a"]), (["a", "c"], ["a < c", "c < a"])):
+        read = fs.read(ranks, features=features)
+        assert ([read.describe(row) for row in range(2)], read.names) == (told, tuple(features))
+    regions = fs.Pool((2, 2))(fs.Importances(np.arange(32.0).reshape(2, 4, 4)))
+    some = fs.read(regions, features=regions.names[::3])
+    assert (some.shape, some.values.tolist()) == (None, regions.values[:, ::3].tolist())
+    assert fs.read(regions, features=regions.names).shape == (2, 2)

@@ -116,6 +116,13 @@ def test_a_bias_is_left_out_only_where_features_are_named_and_the_column_is_cons
     refused(BadInput, "features= has 4 names, but importances have 5 columns", fs.read, values, features=NAMES)
 
 
+def test_a_class_that_no_feature_moves_is_no_bias():
+    values, names = default_rng(0).normal(size=(20, 3, 4)), ["a", "b", "c"]
+    values[:, :, 3] = 0.0
+    for given in (values, np.repeat(values[:1], 5, axis=0)):
+        assert np.array_equal(fs.read(given, class_index=1, features=names).values, given[:, :, 1])
+
+
 def test_axes_that_may_be_either_are_asked_about():
     values = default_rng(0).normal(size=(20, 3, 4))
     biased = np.concatenate([values, np.ones((20, 3, 1))], axis=2)

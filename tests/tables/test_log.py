@@ -2,11 +2,14 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.random import default_rng
 from scipy.sparse import csr_array
 
 import faithscope as fs
+from faithscope.explanations.arrow import to_arrow
 from faithscope.explanations.keys import Plain, Records
 from faithscope.tables.audit import audit
 from faithscope.tables.writing import to_log, write_log
@@ -124,3 +127,14 @@ def test_importances_of_changes_are_not_those_of_levels():
     log = pd.DataFrame(rng.normal(size=(80, 4)), columns=["income", "debt", "shap_delta_income", "shap_delta_debt"])
     log["yhat"] = log.shap_delta_income > 0
     assert fs.audit(log, prediction="yhat", explanation="shap_*", discretizer=fs.SignOfTop(1)).sufficiency is None
+
+
+def test_a_written_log_knows_which_codes_are_categories(tmp_path):
+    rng = np.random.default_rng(0)
+    before, after = ({"ward": pd.Categorical(rng.integers(0, 4, 90)), "age": rng.integers(0, 2, 90)} for _ in range(2))
+    pairs, labels = fs.Counterfactuals(pd.DataFrame(after), pd.DataFrame(before)), rng.integers(0, 2, 90)
+    pq.write_table(to_arrow(pairs).append_column("prediction", pa.array(labels)), tmp_path / "log.parquet")
+    for discretizer in (fs.Delta(), fs.DeltaSign()):
+        logged = audit(tmp_path / "log.parquet", prediction="prediction", discretizer=discretizer)
+        known = fs.consistency(pairs, labels, discretizer=discretizer)
+        assert logged.consistency.value == pytest.approx(known.value)

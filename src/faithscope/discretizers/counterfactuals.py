@@ -1,6 +1,7 @@
 """Discretizers of counterfactuals: what changes, in which direction, or only whether."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,10 +42,10 @@ class _OfCounterfactuals(Discretizer):
 class Delta(_OfCounterfactuals):
     """The change that a counterfactual makes, ``x' - x``: one number per feature.
 
-    The change of a category is the pair (before, after), or empty if it stays. The change of a date is a text, such as
-    "+3 days". If a number of a feature comes to be missing or known, all changes of that feature are tuples: that pair,
-    the difference of other numbers alone, and empty for no change.
-    Numbers alone give `Importances`, so that ``Delta() | Floor(1)`` works.
+    The change of a category, also of codes that were declared to be categories, is the pair (before, after), or empty
+    if it stays. The change of a date is a text, such as "+3 days". If a number of a feature comes to be missing or
+    known, all changes of that feature are tuples: that pair, the difference of other numbers alone, and empty for no
+    change. Numbers alone give `Importances`, so that ``Delta() | Floor(1)`` works.
 
     Examples
     --------
@@ -54,12 +55,11 @@ class Delta(_OfCounterfactuals):
     """
 
     def _coarser(self, given: Counterfactuals) -> Importances | Records:
-        if given.points.dtype != object:
-            change = given.points.astype(np.float64, copy=False) - given.originals
-            return Importances.made(change, given.names, repr(self))
-        dates = given.dates or (False,) * given.points.shape[1]
-        columns = [_change(*column) for column in zip(given.points.T, given.originals.T, dates, strict=True)]
-        return Records(columns, given.feature_names)
+        columns = list(_columns(given))
+        if given.points.dtype != object and all(numbers for *_, numbers in columns):
+            return Importances.made(np.subtract(given.points, given.originals, dtype=float), given.names, repr(self))
+        dates = given.dates or (False,) * len(columns)
+        return Records([_change(*each, day) for each, day in zip(columns, dates, strict=True)], given.feature_names)
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class DeltaSign(_OfCounterfactuals):
     leaves = NAMED_SIGNS
 
     def _coarser(self, given: Counterfactuals) -> Importances:
-        columns = [_direction(new, old) for new, old in zip(given.points.T, given.originals.T, strict=True)]
-        return Importances.made(np.column_stack(columns), given.names, repr(self), left=self.leaves)
+        directions = np.column_stack([_direction(*column) for column in _columns(given)])
+        return Importances.made(directions, given.names, repr(self), left=self.leaves)
 
 
 @dataclass(frozen=True)
@@ -102,17 +102,19 @@ class Modified(_OfCounterfactuals):
         return Importances.made(changed, given.names, repr(self), left=self.leaves)
 
 
-def _is_number(column: Array) -> bool:
-    """Whether these are numbers, some of which may be missing."""
-    return column.dtype != object or all(item is None or is_real(item) for item in column)
+def _columns(given: Counterfactuals) -> Iterator[tuple[Array, Array, bool]]:
+    """Each feature after and before, and whether it holds numbers, maybe missing, that are no categories by metric."""
+    widths = getattr(given.metric, "ranges", (0.0,) * len(given.feature_names))
+    for new, old, width in zip(given.points.T, given.originals.T, widths, strict=True):
+        numbers = new.dtype != object or all(item is None or is_real(item) for item in (*new, *old))
+        yield new, old, numbers and width is not None
 
 
-def _change(new: Array, old: Array, dates: bool) -> list[Any]:
+def _change(new: Array, old: Array, numbers: bool, dates: bool) -> list[Any]:
     """Changes of one feature, all of one type: texts for dates, else numbers, or tuples if one has no difference."""
-    pairs = list(zip(new, old, strict=True))
+    pairs = list(zip(new.tolist(), old.tolist(), strict=True))
     if dates:
         return [_date_change(after, before) for after, before in pairs]
-    numbers = _is_number(new) and _is_number(old)
     if numbers and all((after is None) == (before is None) for after, before in pairs):
         # As Python numbers, so that large integers keep their difference.
         return [0 if after is None else after - before for after, before in pairs]
@@ -128,9 +130,9 @@ def _date_change(new: int | None, old: int | None) -> str:
     return span(new - old)
 
 
-def _direction(new: Array, old: Array) -> NDArray[np.int8]:
+def _direction(new: Array, old: Array, numbers: bool) -> NDArray[np.int8]:
     direction = np.asarray(new != old, np.int8)
-    if _is_number(new) and _is_number(old):
+    if numbers:
         known = np.asarray((new != None) & (old != None), bool)  # noqa: E711
-        direction[known] = signs(new[known] > old[known]) - signs(new[known] < old[known])
+        direction[known] = signs(new[known] > old[known]) - (new[known] < old[known])
     return direction

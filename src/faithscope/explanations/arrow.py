@@ -175,7 +175,7 @@ def _read_points(settings: Settings) -> Points:
 
     table = pa.ipc.open_stream(base64.b64decode(settings["table"])).read_all()
     rows = _read_matrix(_validated(table, table.column_names), settings["rows"])
-    return Points(rows, _read_metric(settings["metric"]), settings["names"] and tuple(settings["names"]))
+    return Points(rows, read_metric(settings["metric"]), settings["names"] and tuple(settings["names"]))
 
 
 def _write_metric(metric: Any) -> Any:
@@ -186,7 +186,8 @@ def _write_metric(metric: Any) -> Any:
     return metric
 
 
-def _read_metric(written: Any) -> Any:
+def read_metric(written: Any) -> Any:
+    """The metric that a table's metadata names, or holds."""
     return Gower(tuple(written["gower"])) if isinstance(written, dict) else written
 
 
@@ -202,7 +203,7 @@ _WRITE: dict[str, Callable[[Any], Any]] = {
     "tokenizer": lambda used: next((name for name, known in TOKENIZERS.items() if known is used), "own"),
 }
 _READ: dict[str, Callable[[Any], Any]] = {
-    "metric": _read_metric,
+    "metric": read_metric,
     "points": _read_points,
     "categories": lambda written: {feature: dict(pairs) for feature, pairs in written.items()},
     "vocabulary": to_vocabulary,

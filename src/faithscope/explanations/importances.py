@@ -257,7 +257,8 @@ class Rankings(Importances):
         )
 
     def _reordered(self, places: Ints) -> Self:
-        return self._with(values=np.argsort(places)[self.values].astype(self.values.dtype))
+        ranks = np.argsort(self.values, axis=1)[:, places]
+        return self._with(values=np.argsort(ranks, axis=1).astype(self.values.dtype))
 
     def describe(self, row: int) -> str:
         return visible(" < ".join(self._label(int(feature)) for feature in self.values[row]))

@@ -152,16 +152,24 @@ def _of_axes(given: Any, wanted: Wanted, name: str = "values") -> Importances:
         return wanted.of_maps(values)
     rows, first, last = values.shape
     features = None if wanted.features is None else len(wanted.features)
-    constant = rows > 0 and bool((values[:, :, -1] == values[:1, :, -1]).all())
+    moved = (values != values[:1]).any(axis=(0, 1))
     if listed and hasattr(given[0], "shape"):
         clear = rows < min(first, last) if features is None else last == features
         values = values.transpose(1, 2, 0)
         wanted = replace(wanted, own="np.stack(values)[predicted, np.arange(len(predicted))]")
-    elif features is not None and constant and last == features + 1 and (rows > 1 or first != features):
+    elif (
+        features is not None
+        and not moved[-1]
+        and last == features + 1
+        and (
+            first != features
+            or (moved.any() and values[:, :, -1].any())  # else it may be a class that no feature moves
+        )
+    ):
         wanted = replace(wanted, own=f"{name}[np.arange(len(values)), predicted, :-1]")
         return wanted.of_classes(values[:, :, :-1].transpose(0, 2, 1), None, None, None, _BIAS)
     else:
-        clear = (first > last and rows > last and not constant) if features is None else first == features
+        clear = (first > last and rows > last and moved[-1]) if features is None else first == features
     if not clear:
         raise BadInput(
             f"Importances have shape {shape_of(given)}, and it is not clear which axis is classes: name the features, "

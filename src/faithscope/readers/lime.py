@@ -86,13 +86,15 @@ def _labels(rows: Sequence[Any], explained: Sequence[Any], wanted: Wanted) -> tu
     if index is None and not ranked and all(labels == known[0] for labels in known):
         return [[1]] * len(rows) if known[0] == [0, 1] and _classes(rows[0]) == 2 else known, ()
     chosen = []
-    for row, labels in zip(rows, known, strict=True):  # ranked first, the only one that was explained, or most probable
+    for row, labels in zip(rows, known, strict=True):  # ranked first, the only one, or most probable
         first, likely = getattr(row, "top_labels", None), getattr(row, "predict_proba", None)
-        own = first[0] if first else labels[0] if len(labels) == 1 else None if likely is None else np.argmax(likely)
+        own = (
+            first or (labels if index is None and len(labels) == 1 else [None if likely is None else np.argmax(likely)])
+        )[0]
         if own not in labels:
             raise BadInput(
-                "lime explained different classes in different rows, and does not say which was predicted: choose one "
-                "that all have, fs.read(explanations, class_index=1), or explain with top_labels=1."
+                "lime did not explain the class that was predicted, or does not say which it was, in every row: choose "
+                "one that all have, fs.read(explanations, class_index=1), or explain with top_labels=1."
             )
         chosen.append([int(own)])
     return chosen, (OWN_CLASSES,)

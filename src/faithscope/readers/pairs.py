@@ -39,13 +39,13 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
             if not is_real(number) or not isfinite(number):
                 raise BadInput(f"Row {row} gives {name!r} the value {number!r}: importances must be finite numbers.")
     names = [[name for name, _ in held] for held in pairs]
-    words = all(isinstance(name, str) for row in names for name in row)
+    named = list(dict.fromkeys(name for held in names for name in held))
+    words = all(isinstance(name, str) for name in named)
     repeated = next((row for row, held in enumerate(names) if len(set(held)) < len(held)), None)
     if words and (wanted.top is not None or (repeated is not None and wanted.features is None)):
         return highlighted([(names[row], [number for _, number in held]) for row, held in enumerate(pairs)], wanted)
     if repeated is not None:
         raise BadInput(f"Row {repeated} names a feature twice: give each feature one number.")
-    named = list(dict.fromkeys(name for held in names for name in held))
     if not named:
         raise BadInput("Explanations name no feature: pass at least one number per row.")
     features: Sequence[Any] = wanted.features or named  # as they first occur, if none are asked for

@@ -32,14 +32,14 @@ def highlighted(texts: Iterable[Parts], wanted: Wanted) -> Highlights:
         The tokens of each text, and numbers of shape (tokens,) or (tokens, classes).
     """
     weighed = [_weighed(row, list(tokens), numbers, wanted) for row, (tokens, numbers) in enumerate(texts)]
-    lower = not any(word != word.lower() for words in weighed for word in words)
+    lower = all(word == word.lower() for words in weighed for word in words)
     top = wanted.top or _TOP
     largest = [
         sorted((word for word, size in words.items() if size), key=lambda word: -abs(words[word]))[:top]
         for words in weighed
     ]
-    remark = f"highlights are the {top} words largest in size of every text"
-    return Highlights(largest, split_lower_words if lower else split_words)._with(remarks=(remark,))
+    highlights = Highlights(largest, split_lower_words if lower else split_words)
+    return highlights._with(remarks=(f"highlights are the {top} words largest in size of every text",))
 
 
 def _weighed(row: int, pieces: list[str], given: Any, wanted: Wanted) -> dict[str, float]:

@@ -79,8 +79,9 @@ class Wanted:
         """These importances with the features that the caller asks for, in that order."""
         if self.features is None:
             return given
-        values, names = self._chosen(given.values, given.names)
-        return given._with(values=values, names=names)
+        places, names = self._chosen(np.indices(given.values.shape[1:]), given.names)
+        shape = given.shape if given.names in (None, names) else None  # some regions are no map
+        return given._reordered(places[0])._with(names=names, shape=shape)
 
     def of_classes(
         self,

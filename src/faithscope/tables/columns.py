@@ -133,6 +133,7 @@ class PairColumns:
 
     names: tuple[str, ...]
     named: bool = True
+    metric: Any = None
 
     what: ClassVar[str] = "counterfactuals"
 
@@ -145,8 +146,7 @@ class PairColumns:
         points, rows = (
             pa.table(list(part), list(self.names)) for part in (values[: len(self.names)], values[len(self.names) :])
         )
-        made = Counterfactuals(points, rows)
-        return made if self.named else made._with(names=None)
+        return Counterfactuals(points, rows, metric=self.metric)._with(names=self.names if self.named else None)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from faithscope.discretizers import (
 )
 from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput, WrongType
-from faithscope.explanations.arrow import Settings, understood
+from faithscope.explanations.arrow import Settings, read_metric, understood
 from faithscope.explanations.importances import Importances, Rankings
 from faithscope.explanations.rule_text import parse_rule
 from faithscope.tables.audited import AuditedLog, AuditOptions
@@ -194,7 +194,11 @@ def _own_log(log: AuditedLog, settings: Settings) -> AuditedLog | None:
         )
     kind: Any
     if pairs:
-        kind = PairColumns(names or tuple(column.removeprefix("cf_") for column in points), bool(names))
+        kind = PairColumns(
+            names or tuple(column.removeprefix("cf_") for column in points),
+            bool(names),
+            read_metric(settings.get("metric")),
+        )
     elif what in ("Importances", "Rankings"):
         made = Rankings if what == "Rankings" else Importances
         like = made.made(np.empty((0, len(held))), names or None, settings["form"], left=settings["left"])
