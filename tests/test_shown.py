@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 import faithscope as fs
+from faithscope.card import framed
 from faithscope.explanations.keys import Plain, Records
 from faithscope.report.summary import summarize
 from faithscope.visible import visible, visible_lines
@@ -150,3 +151,9 @@ def test_any_encoding_of_a_terminal_will_do(folder, encoding):
     assert "é" in told
     assert ("–" in told) == (encoding in ("cp1252", "utf-8"))
     assert re.search(r"0\.\d{3}[-–][01]\.\d{3}", told)
+
+
+def test_ends_of_intervals_in_tables_of_frames_are_rounded_outward():
+    frame = pd.DataFrame({"a": ["x"], "same": [0.70198], "same_low": [0.70198], "high": [0.70142], "n": [1000]})
+    (row,) = framed(frame, list(frame)).rows
+    assert row == ("x", "0.702", "0.701", "0.702", "1,000")

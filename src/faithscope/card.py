@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from faithscope.rounding import down, up
 from faithscope.visible import visible
 from faithscope.words import readable, several
 
@@ -68,19 +69,25 @@ class Table:
 
 
 def framed(frame: "pd.DataFrame", columns: Sequence[str], caption: str = "", title: str = "") -> Table:
-    """A table of some columns of a frame, words first: shares with three decimals, and a dash for what is missing."""
+    """A table of some columns of a frame, words first: shares with three decimals, and a dash for what is missing.
+
+    Columns whose names end in "low" or "high" are ends of intervals, which are rounded outward.
+    """
     shown = frame[list(columns)]
-    rows = tuple(tuple(map(_cell, line)) for line in shown.itertuples(index=False))
+    rows = tuple(tuple(map(_cell, columns, line)) for line in shown.itertuples(index=False))
     heads = tuple(name.replace("_", " ") for name in columns)
     return Table(heads, rows, sum(each.kind == "O" for each in shown.dtypes), title, caption)
 
 
-def _cell(value: Any) -> Cell:
+def _cell(name: str, value: Any) -> Cell:
     if value is None or value != value:
         return Cell("–")
     if isinstance(value, str):
         return Cell(visible(value))
-    return Cell(f"{value:.3f}" if isinstance(value, float) else f"{value:,}", value)
+    if not isinstance(value, float):
+        return Cell(f"{value:,}", value)
+    end = down if name.endswith("low") else up if name.endswith("high") else "{:.3f}".format
+    return Cell(end(value), value)
 
 
 @dataclass(frozen=True)

@@ -549,7 +549,8 @@ class OfEstimates(Shareable, ABC):
     def _tables(self) -> Iterable[Table]:
         beside, measured = self._beside(), [estimate for _, estimate in self._by_name()]
         columns = (
-            [told_number(x) if isinstance(x, float) else visible(str(x)) for x in each] for each in beside.values()
+            [(down if name == "bound" else told_number)(x) if isinstance(x, float) else visible(str(x)) for x in each]
+            for name, each in beside.items()
         )
         lines = zip(zip(*columns, strict=True), measured, strict=True)
         return [estimate_table(tuple(beside), lines, below=caption(measured[0]))]
