@@ -215,6 +215,8 @@ class Sample:
         A judge's answers are bound to the explanations that they are about.
         """
         if isinstance(relation, Alike):
+            if relation.X_train is None and self.weights is not None:  # rows of weight 0 have no part in bins
+                relation = replace(relation, X_train=self.counted().X)
             return replace(self, explanations=relation.about(self.explanations, self.X)), None
         return self, bind(relation, self.explanations, self.positions)
 

@@ -140,3 +140,41 @@ def test_a_report_says_why_importances_of_other_columns_were_not_asked_for_the_r
     for told in (ev.to_markdown(), (tmp_path / "report.html").read_text()):
         assert "whether they name the right features was not asked" in told
         assert "pass rows as the model sees them, or sum by fs.Grouped" in told
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        [["SECRET"], None] * 6,
+        [{"SECRET": 1}] * 12,
+        ["SECRET", 1.0] * 6,
+        [b"SECRET", 1] * 6,
+        [1 + 2j] * 12,
+        "documents",
+    ],
+    ids=str,
+)
+def test_columns_in_which_rows_cannot_be_alike_are_told_and_no_row_is(odd):
+    rng = np.random.default_rng(0)
+    X, values = pd.DataFrame(rng.normal(size=(12, 3)), columns=list("abc")), rng.integers(-2, 3, (12, 4)) * [1, 1, 1, 0]
+    X = [f"SECRET {row}" for row in range(12)] if odd == "documents" else X.assign(d=odd)
+    importances, labels = fs.Importances(values.astype(float)), rng.integers(0, 2, 12)
+    ev = fs.evaluate(labels, importances, X, progress=False)
+    assert ev.sufficiency is None
+    assert "was not asked" in ev.to_markdown()
+    assert "SECRET" not in ev.to_markdown()
+    with pytest.raises(fs.errors.BadInput):
+        fs.sufficiency(importances, labels, X, relation=fs.Alike(2))
+    if odd != "documents":
+        with pytest.raises(fs.errors.BadInput):
+            fs.direction(fs.Importances(values + 1.0), lambda rows: rows["a"], X, population=fs.Conditional(X))
+
+
+def test_integers_that_no_float_can_hold_are_measured_as_infinite(tmp_path):
+    X = pd.DataFrame({"a": range(12), "d": [10**400, 1, -(10**400)] * 4})
+    ev = fs.evaluate([0, 1] * 6, fs.Importances(np.tile([[1.0, 0.0], [0.0, 1.0]], (6, 1))), X, progress=False)
+    endless = ev.sample.X.assign(d=[np.inf, 1.0, -np.inf] * 4)
+    same = fs.evaluate([0, 1] * 6, ev.undiscretized, endless, progress=False)
+    assert ev.sufficiency.interval == same.sufficiency.interval
+    assert ev.sufficiency.value == same.sufficiency.value
+    ev.to_html(tmp_path / "report.html")

@@ -157,3 +157,25 @@ def test_the_same_features_for_everybody_are_told_as_such():
     named = fs.Importances(np.c_[3 * X[:, 0], 2 * X[:, 1], np.zeros((200, 2))])
     found = fs.sufficiency(named, (X[:, 0] + X[:, 1] > 0).astype(int), X, relation=fs.Alike(2))
     assert "on these rows nothing beyond the same for everybody" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_weight_zero_have_no_part_in_bins_and_baselines(seed):
+    rng, X, phi, y = system(seed, 40)
+    X["a"], weights = rng.normal(size=40), rng.choice([0.0, 1.0, 2.0], 40)
+    X.loc[weights == 0, "a"] += 3
+    X = pd.concat([X, X]).reset_index(drop=True)
+    phi, y, weights = np.tile(phi, (2, 1)), np.tile(y, 2), np.r_[weights, rng.choice([0.0, 1.0], 40)]
+    kept, told = weights > 0, []
+    for rows in (np.ones(80, bool), kept):
+        importances, known = fs.Importances(phi[rows], names=list(X)), {"weights": weights[rows]}
+        table = X[rows].reset_index(drop=True)
+        found = fs.sufficiency(importances, y[rows], table, relation=fs.Alike(2), **known)
+        needed = fs.necessity(importances, y[rows], table, relation=fs.Alike(2), **known)
+        sides = (
+            found.beyond_random,
+            found.beyond_global,
+            fs.evaluate(y[rows], importances, table, **known).sufficiency,
+        )
+        told.append((found.value, found.low, found.high, needed.value, *sides[0], *sides[1], sides[2].value))
+    assert told[0] == pytest.approx(told[1], abs=1e-9)

@@ -14,9 +14,11 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.conditions.condition import Condition, to_condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Ints, Names
-from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
+from faithscope.inputs.columns import ZONED, Column, Rows, default_names, distinct_names
 from faithscope.inputs.dates import Moment
 from faithscope.inputs.grouping import group
+
+_ALIKE = {"number", "text", "date", ZONED, ""}  # families of columns; "" if all is missing
 
 
 def alike_rules(marks: Array, names: Names | None, X: Any, bins: int, known: Any = None) -> Rules:
@@ -56,8 +58,14 @@ def alike_rules(marks: Array, names: Names | None, X: Any, bins: int, known: Any
     for j, position in enumerate(places[order].tolist()):
         rows = np.flatnonzero(marks[:, order[j]])
         conditions.append([])
+        column = columns.column(position)
+        if column.family not in _ALIKE:
+            raise WrongType(
+                "Rows are alike in numbers, texts, truth values or dates, one of them per column, and column "
+                f"{column.name!r} holds {' and '.join(column.families)} values: convert or drop it."
+            )
         if len(rows):
-            column, known_column = columns.column(position), source.column(position)
+            known_column = source.column(position)
             cells[rows, j], conditions[j] = _binned(column, known_column, position, bins, rows)
     numbers, first = group((cells,))
     rows, features = np.nonzero(cells[first])
@@ -110,7 +118,7 @@ def _numbers(column: Column) -> Array | None:
         return (ticks if fits else ticks.astype(object)) * unit
     truths = column.values.dtype == bool or (column.values.dtype == object and bool in map(type, column.values))
     numeric = column.family == "number" or column.values.dtype.kind == "f"
-    return column.numbers.astype(np.float64) if numeric and not truths else None
+    return column.measured.astype(np.float64) if numeric and not truths else None
 
 
 def _ends(column: Column, known: Column, bins: int) -> Array:

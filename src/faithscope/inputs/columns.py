@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ from faithscope.words import hint
 
 _NUMBERS = (float, np.floating, int, np.integer, np.bool_, Decimal)
 _SINGLE = (str, dict, set, frozenset, type)  # which have a length and are no rows
-_ZONED = "date with a time zone"
+_MOST = 2**1023
+ZONED = "date with a time zone"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +76,8 @@ class Column:
         """
         present = np.flatnonzero(~self.missing)
         if self.values.dtype.kind != "O":
-            dated = _ZONED if self.zoned else "date"
-            family = {"M": dated, "m": "span"}.get(self.values.dtype.kind, "number")
+            dated = ZONED if self.zoned else "date"
+            family = {"M": dated, "m": "span", "c": "complex"}.get(self.values.dtype.kind, "number")
             return {family: int(present[0])} if len(present) else {}
         items = self.values[present].tolist()
         alike = len(set(map(type, items))) == 1 and not isinstance(items[0], datetime.date)
@@ -97,7 +98,7 @@ class Column:
     @property
     def dated(self) -> bool:
         """Whether it holds dates: no other values but missing ones, all with a time and a time zone, or none."""
-        if self.values.dtype.kind == "M" or self.family not in ("date", _ZONED):
+        if self.values.dtype.kind == "M" or self.family not in ("date", ZONED):
             return self.values.dtype.kind == "M"
         return len({isinstance(item, datetime.datetime) for item in self.values[~self.missing]}) == 1
 
@@ -139,7 +140,13 @@ class Column:
             return np.where(self.missing, np.nan, ticks.astype(np.float64) * unit)
         if self.values.dtype != object:
             return self.values.astype(object)
-        return np.array(self.exact.tolist(), np.float64) if self.family == "number" else self.values
+        if self.family != "number":
+            return self.values
+        try:
+            return np.array(self.exact.tolist(), np.float64)
+        except OverflowError:  # integers that no float can hold are infinite
+            known = [(inf if item > 0 else -inf) if abs(item) > _MOST else item for item in self.exact.tolist()]
+            return np.array(known, np.float64)
 
     @cached_property
     def coded(self) -> tuple[Ints, dict[Any, int]]:
@@ -158,7 +165,7 @@ def _family(item: Any) -> str:
     if isinstance(item, str):
         return "text"
     if isinstance(item, datetime.date):
-        return "date" if getattr(item, "tzinfo", None) is None else _ZONED
+        return "date" if getattr(item, "tzinfo", None) is None else ZONED
     return "number" if isinstance(item, _NUMBERS) and not isinstance(item, np.timedelta64) else type(item).__name__
 
 
@@ -270,8 +277,8 @@ def _parts(X: Any, loose: bool, what: str) -> list[Any]:
     odd = next((place for place, shape in enumerate(shapes) if not shape or shape != shapes[0]), None)
     if odd is not None and not shapes[odd]:
         raise WrongType(
-            f"{what} must be lists with one value per feature; row {odd} is a single {type(rows[odd]).__name__} "
-            f"({rows[odd]!r}): pass an array or a table."
+            f"{what} must be lists with one value per feature; row {odd} is a single {type(rows[odd]).__name__}: "
+            "pass an array or a table."
         )
     if odd is not None:
         raise BadInput(

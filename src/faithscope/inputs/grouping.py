@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faithscope.errors import WrongType
 from faithscope.inputs.array_types import Array, Ints
 from faithscope.inputs.chunks import over_chunks, rows_at
 
@@ -50,7 +51,12 @@ def group(columns: Sequence[Column]) -> tuple[Ints, Ints]:
 
 def _group_objects(column: Column) -> tuple[Ints, Ints]:
     numbers: dict[object, int] = {}
-    codes = np.fromiter((numbers.setdefault(item, len(numbers)) for item in column), np.int64, len(column))
+    try:
+        codes = np.fromiter((numbers.setdefault(item, len(numbers)) for item in column), np.int64, len(column))
+    except TypeError as error:
+        raise WrongType(
+            f"Values must be numbers, texts or dates, and some have an {error}: make texts of them."
+        ) from None
     first = np.empty(len(numbers), np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     return codes, first

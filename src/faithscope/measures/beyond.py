@@ -47,11 +47,12 @@ def beyond(
     measure : callable
         The sufficiency of a coverage, without each row or block of rows.
     """
+    given, rules = given.counted(), rules.counted()
     sizes, names = given.explanations.sizes()  # type: ignore[attr-defined]
     many = (given.explanations.named(alike.k)[0] != 0).sum(axis=1)  # type: ignore[attr-defined]
     baselines = at_random(given.X, many, sizes.shape[1]), on_average(sizes, many, given.weights)
     made = [alike_rules(marks, names, given.X, alike.bins, alike.X_train) for marks in baselines]
-    samples = [replace(rules, explanations=each).counted().evenly() for each in (rules.explanations, *made)]
+    samples = [replace(rules, explanations=each).evenly() for each in (rules.explanations, *made)]
     applies = [Applies()] * len(samples)
     # In blocks all are counted again, since rules on other features have other blocks.
     covers = [coverage, *map(cover, samples[1:], applies)] if coverage.block is None else []
