@@ -159,3 +159,15 @@ def test_a_name_says_all_of_its_rows_or_that_some_are_in_slices_looked_at_before
         assert len({each.name for each in found}) == len(found)
     assert any(name.startswith("the rest of ") for name in told)
     assert not all(name.startswith("the rest of ") for name in told)
+
+
+def test_whole_numbers_are_named_in_full():
+    rng = default_rng(0)
+    income, code, decided = (
+        1_234_000 + rng.integers(0, 3_000, 4_000),
+        rng.integers(0, 10, 4_000),
+        rng.integers(0, 2, 4_000),
+    )
+    code = np.where(income > 1_236_000, code, 2 * (code // 2) + decided)
+    found = fs.evaluate(decided, code.tolist(), pd.DataFrame({"income": income}), progress=False).slices().found[0]
+    assert found.name == f"income from {income[found.places].min()}"

@@ -111,7 +111,7 @@ class Cut:
                 edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
             code[known], ordered = np.searchsorted(edges, values, side="right") - 1, len(edges)
             last = different[np.append(np.searchsorted(different, edges[1:]), len(different)) - 1]
-            told = (lambda day: str(np.datetime64(int(day), "D"))) if dated else "{:g}".format
+            told = (lambda day: str(np.datetime64(int(day), "D"))) if dated else "{:.9g}".format
             names = [(told(low), told(high)) for low, high in zip(edges, last, strict=True)]
         else:
             try:
