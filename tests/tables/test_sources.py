@@ -233,6 +233,9 @@ REFUSED = [
     (BadInput, {"since": 3}, "such as 2026-03-01"),
     (BadInput, {"since": "2026-03-10T00:00:00.1234567"}, "finer than microseconds"),
     (BadInput, {"since": "2030-01-01"}, "None of 80 rows is left where day is 2030-01-01 or later"),
+    # Names that stand twice.
+    (BadInput, {"table": FRAME.set_axis([*FRAME.columns[:-1], "yhat"], axis=1)}, "Duplicate column names"),
+    (BadInput, {"table": pa.table([[1, 1], [0, 1], [1, 2]], names=["yhat", "a", "a"])}, "Two columns have one name"),
 ]
 
 

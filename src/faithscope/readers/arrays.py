@@ -153,19 +153,12 @@ def _of_axes(given: Any, wanted: Wanted, name: str = "values") -> Importances:
     rows, first, last = values.shape
     features = None if wanted.features is None else len(wanted.features)
     moved = (values != values[:1]).any(axis=(0, 1))
+    a_bias = moved.any() and values[:, :, -1].any()  # else it may be a class that no feature moves
     if listed and hasattr(given[0], "shape"):
         clear = rows < min(first, last) if features is None else last == features
         values = values.transpose(1, 2, 0)
         wanted = replace(wanted, own="np.stack(values)[predicted, np.arange(len(predicted))]")
-    elif (
-        features is not None
-        and not moved[-1]
-        and last == features + 1
-        and (
-            first != features
-            or (moved.any() and values[:, :, -1].any())  # else it may be a class that no feature moves
-        )
-    ):
+    elif last - 1 == features and not moved[-1] and (first != features or a_bias):
         wanted = replace(wanted, own=f"{name}[np.arange(len(values)), predicted, :-1]")
         return wanted.of_classes(values[:, :, :-1].transpose(0, 2, 1), None, None, None, _BIAS)
     else:

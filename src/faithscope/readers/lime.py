@@ -88,9 +88,8 @@ def _labels(rows: Sequence[Any], explained: Sequence[Any], wanted: Wanted) -> tu
     chosen = []
     for row, labels in zip(rows, known, strict=True):  # ranked first, the only one, or most probable
         first, likely = getattr(row, "top_labels", None), getattr(row, "predict_proba", None)
-        own = (
-            first or (labels if index is None and len(labels) == 1 else [None if likely is None else np.argmax(likely)])
-        )[0]
+        alone = index is None and len(labels) == 1
+        own = first[0] if first else labels[0] if alone else None if likely is None else np.argmax(likely)
         if own not in labels:
             raise BadInput(
                 "lime did not explain the class that was predicted, or does not say which it was, in every row: choose "

@@ -127,14 +127,8 @@ class Cells:
     def sample(self) -> Sample:
         """Every row, with its explanation by number; raises if they do not fit in memory."""
         n, kinds = int(self.given.sum()), self.kinds
-        what = (
-            "predicted numbers"
-            if kinds.agreement.of_numbers
-            else "weights"
-            if kinds.weights is not None
-            else "clusters"
-        )
-        need(_PER_ROW * n, f"{n:,} rows with {what}", "audit a part of the log")
+        what = "predicted numbers" if kinds.agreement.of_numbers else "weights" if kinds.weights is not None else ""
+        need(_PER_ROW * n, f"{n:,} rows with {what or 'clusters'}", "audit a part of the log")
         rows = kinds.take(np.repeat(np.arange(len(self.given)), self.given))
         if not self.by_content:
             return rows

@@ -333,6 +333,8 @@ def _from_frame(frame: Any) -> LogSource:
     with clear_errors("Reading the frame"):
         if isinstance(frame, pa.Table | pa.RecordBatch):
             table = pa.table(frame)
+            if len(set(table.column_names)) < table.num_columns:
+                raise BadInput(f"Two columns have one name, of {table.column_names}: rename or drop one of them.")
         elif hasattr(frame, "to_arrow"):
             table = frame.to_arrow()
         else:
