@@ -161,7 +161,7 @@ class ExplainerAgreement(Shareable):
     def pair(self, a: str, b: str) -> PairAgreement:
         """Two explainers by their names, in whatever order; `PairAgreement.a` is the one that was given first."""
         for pair in self.pairs:
-            if [a, b] in ([pair.a, pair.b], [pair.b, pair.a]):
+            if isinstance(a, str) and isinstance(b, str) and {a, b} == {pair.a, pair.b}:
                 return pair
         raise UnknownName(f"{a!r} and {b!r} are no two of these explainers: {', '.join(map(repr, self.explainers))}.")
 
