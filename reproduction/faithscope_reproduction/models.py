@@ -22,6 +22,7 @@ STAND_IN = ("covtype",)
 _QUICK_TRAIN, _QUICK_TREES = 3_000, 20
 _MOST_CELLS = 2**21  # of Chess xgboost's trees have 65,536, scikit-learn's 1,382,976
 _SMALLEST = 1e-150  # below which scikit-learn takes a denominator for 0
+_LARGEST = 1e35  # of leaves, which divide by what is hardly more: sums of many are finite in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +174,9 @@ def of_scikit_learn(estimator: Any) -> Boosted:
 
 
 def _of_trees(trees: Sequence[dict[str, Any]], start: Floats, features: int) -> Boosted:
-    """Trees as a model of xgboost's, whose file is that of a stump with other trees put in."""
+    """Trees as a model of xgboost's, whose file is that of a stump with other trees put in; no leaf is beyond 1e35."""
+    for tree in trees:
+        tree["split_conditions"] = np.clip(tree["split_conditions"], -_LARGEST, _LARGEST).tolist()
     outputs = len(start)
     asked = {"objective": "multi:softprob", "num_class": outputs} if outputs > 1 else {}
     rows = xgboost.DMatrix(np.zeros((outputs, features)), label=np.arange(outputs))

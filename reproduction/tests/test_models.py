@@ -99,3 +99,13 @@ def test_split_as_the_authors_split_heart_has_the_printed_accuracy(real_folder, 
     data, model = trained("heart", Settings(real_folder, cache=tmp_path, progress=False), "as_run")
     assert (len(data.train), len(data.test)) == (203, 100)
     assert np.mean(model.predict(data.test) == data.y_test) == 0.80
+
+
+def test_leaves_that_single_precision_cannot_hold_decide_as_in_double():
+    X, y = problem(3, np.random.default_rng(2))
+    estimator = ensemble.GradientBoostingClassifier(random_state=0, **CHOSEN).fit(X, y)
+    grown = estimator.estimators_[3, 1].tree_
+    grown.value[np.flatnonzero(grown.children_left < 0)[:2], 0, 0] = 1e118, -1e90
+    trees = of_scikit_learn(estimator)
+    assert np.array_equal(trees.predict(X), estimator.predict(X))
+    np.testing.assert_allclose(trees.predict_proba(X), estimator.predict_proba(X), atol=1e-5)
