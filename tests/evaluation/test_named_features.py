@@ -93,6 +93,8 @@ def test_wrong_features_are_told_wherever_a_verdict_is(system):
     unshown = fs.evaluate(y[few], phi[few], X[few], discretizer=fs.SignOfTop(1), at_least=0.5)
     refused(Unfaithful, "not shown to be better than random", fs.assert_faithful, unshown, 0.3)
     fs.assert_faithful(unshown, 0.3, "consistency")
+    assert "beyond rows alike in random ones, which chance may give" in unshown.to_markdown()
+    assert ") beyond rows alike in random ones, but not surely" in right.to_markdown()
     table = comparison.table().set_index(["explainer", "measure"])
     assert table.beyond_random["right", "sufficiency"] == right.sufficiency.beyond_random.value
     assert len(comparison.differences()) == 3

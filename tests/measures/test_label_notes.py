@@ -59,3 +59,15 @@ def test_decimals_of_a_database_are_numbers_too():
     shares = [Decimal(number % 30) / 100 for number in range(3000)]
     (note,) = fs.consistency(["a"] * 3000, shares).notes
     assert "look like probabilities (30 different values, such as 0.01)" in note
+
+
+@pytest.mark.parametrize(
+    ("different", "told"), [(100, "no two rows have the same"), (90, "100 rows have 90 "), (40, None)]
+)
+def test_real_numbers_that_hardly_repeat_say_which_discretizer_to_try(different, told):
+    values = default_rng(0).normal(size=(different, 3))[np.arange(100) % different]
+    doors = [fs.consistency(values, ["a", "b"] * 50), fs.evaluate(["a", "b"] * 50, values, values).consistency]
+    for estimate in doors:
+        notes = [note for note in estimate.notes if "real numbers are hardly ever equal" in note]
+        assert len(notes) == (told is not None)
+        assert all(note.startswith(told) and "discretizer=fs.SignOfTop" in note for note in notes)

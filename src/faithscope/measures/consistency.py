@@ -115,16 +115,17 @@ def consistency(
 
 
 def granularity_notes(found: Estimate, explanations: Explanations, discretizer: Any) -> Notes:
-    """A note on explanations of real numbers of which no two rows have the same: which discretizer to try."""
+    """A note on explanations of real numbers of which few rows have the same: which discretizer to try."""
     coarsest: Any = usual(explanations)[-1]
     coarse = getattr(explanations, "left", "") != "" or not isinstance(discretizer, Original | None)
-    if coarse or found.distinct < max(2, found.n) or isinstance(coarsest, Original):
+    if coarse or found.distinct < max(2, found.n / 2) or isinstance(coarsest, Original):
         return ()
     parts = (coarsest.first, coarsest.second) if isinstance(coarsest, Chain) else (coarsest,)
     named = " | ".join(f"fs.{part!r}" for part in parts)
-    told = "no two rows have the same explanation, since real numbers are hardly ever equal"
-    choice = f"discretizer={named}"
-    return (Note(told, option=(choice, "--discretize"), advice=f"to share explanations, pass {choice}"),)
+    different = f"{found.n:,} rows have {found.distinct:,} different explanations"
+    told = "no two rows have the same explanation" if found.distinct == found.n else different
+    fact, choice = f"{told}, since real numbers are hardly ever equal", f"discretizer={named}"
+    return (Note(fact, option=(choice, "--discretize"), advice=f"to share explanations, pass {choice}"),)
 
 
 def measure_by(sample: Sample, groups: Any, confidence: float = 0.95, method: str | None = None) -> Populations:

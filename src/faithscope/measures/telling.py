@@ -306,12 +306,14 @@ def _naming(estimate: Measured) -> str:
     if random[2] - random[1] > _NOTHING_KNOWN:
         return "Whether the named features are better than random ones cannot be told: too few rows are alike in them."
     told = f"Rows alike in the named features agree {_points(random)} beyond rows alike in random ones"
+    told += ", which chance may give" if random[1] <= 0 < random[2] else ""
     if everybody is None:
         return f"{told}."
     if everybody[1] == everybody[2]:
         return f"{told}; the same features are named for everybody here."
-    but = "and" if everybody[1] > 0 else "but less than" if everybody[2] < 0 else "but not surely beyond"
-    return f"{told}, {but} those alike in the same features for everybody: {_points(everybody)}."
+    joined = "but" if random[1] > 0 >= everybody[1] else "and"
+    how = "" if everybody[1] > 0 else "less than " if everybody[2] < 0 else "not surely beyond "
+    return f"{told}, {joined} {how}those alike in the same features for everybody: {_points(everybody)}."
 
 
 def _points(more: Share) -> str:
