@@ -32,10 +32,10 @@ _READING = (
     "Intervals are for the true measure, at 95%: sampling error and unverifiable rows both. The range is over "
     "plausible draws of what the paper does not tell, ours among them."
 )
-_NUMBERS = (
-    *("case", "measure", "printed", "as run", "± std", "range", "n"),
-    *("as defined", "95% interval", "unverifiable", "chance", "n "),
-)
+_NUMBERS = ("case", "measure", "printed", "as run", "± std", "range", "n", "as defined", "95% interval")
+_NUMBERS += ("unverifiable", "chance", "n ")
+_FAR_ONES = ("number", "printed", "ours", "n", "range", "verdict", "why")
+_CLAIMS = ("verdict", "table", "setting", "claim", "test", "note")
 _COUNTS = ("table", "setting", "printed", *MET)
 
 
@@ -55,19 +55,15 @@ def document(parts: Sequence[Part], command: str) -> Document:
         for claim in claims
     ]
     verdicts = Counter((claim.setting, claim.verdict) for claim in claims)
-    counts = [
-        (_words(setting), *(str(verdicts[setting, word]) for word in ("holds", "undecided", "fails")))
-        for setting in SETTINGS
-    ]
-    names = ("verdict", "table", "setting", "claim", "test", "note")
-    far = ("number", "printed", "ours", "n", "range", "verdict", "why")
+    words = ("holds", "undecided", "fails")
+    counts = [(_words(setting), *(str(verdicts[setting, word]) for word in words)) for setting in SETTINGS]
     sections: dict[str, Sequence[Block]] = {
         "In a minute": in_a_minute(records, claims),
         "Printed numbers that are met": [Table(_COUNTS, tuple(met_rows(records)), words=2)],
-        "Numbers that are far, and why": [Sentence(_FAR), Table(far, tuple(far_rows(records)))],
+        "Numbers that are far, and why": [Sentence(_FAR), Table(_FAR_ONES, tuple(far_rows(records)))],
         "Which claims hold": [
             Table(("setting", "hold", "undecided", "fail"), tuple(counts)),
-            _folded(f"All {len(claims)} claims and their tests", Table(names, tuple(rows), words=6)),
+            _folded(f"All {len(claims)} claims and their tests", Table(_CLAIMS, tuple(rows), words=6)),
         ],
         "Settings as run, and their evidence": [
             Sentence(evidence.CHOSEN),
@@ -76,12 +72,11 @@ def document(parts: Sequence[Part], command: str) -> Document:
         "Every number": [Sentence(_READING)],
         **{f"{part.name}: {part.title}": _blocks(part) for part in parts},
     }
-    lead = f"Written by {command}. {timing(parts)} {_INTRO}"
     return Document(
         "faithscope reproduce",
         "The paper, reproduced",
         _PAPER,
-        lead,
+        f"Written by {command}. {timing(parts)} {_INTRO}",
         datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         [
             Section(f"section-{place}", title.partition(":")[0], title, blocks)
@@ -106,8 +101,6 @@ def _blocks(part: Part) -> list[Block]:
     rows = []
     for (case, measure), both in pairs.items():
         run, defined = both.get("as_run", _BLANK), both.get("as_defined", _BLANK)
-        spread = f"{number(run.lowest)} to {number(run.highest)} ({run.hangs_on})"
-        limits = f"{number(defined.low)} to {number(defined.high)}"
         rows.append(
             (
                 case,
@@ -115,17 +108,17 @@ def _blocks(part: Part) -> list[Block]:
                 number(next((record.printed for record in both.values() if record.printed is not None), None)),
                 number(run.ours, 3),
                 number(run.std, 3),
-                "" if run.lowest is None else spread,
+                "" if run.lowest is None else f"{number(run.lowest)} to {number(run.highest)} ({run.hangs_on})",
                 f"{run.n:,}" if run.n else "",
                 number(defined.ours, 3),
-                "" if defined.low is None else limits,
+                "" if defined.low is None else f"{number(defined.low)} to {number(defined.high)}",
                 "" if defined.unverifiable is None else f"{defined.unverifiable:.0%}",
                 number(defined.chance),
                 f"{defined.n:,}" if defined.n else "",
             )
         )
     notes = dict.fromkeys([*part.outcome.notes, *(record.note for record in part.outcome.records if record.note)])
-    told = [Sentence(note) for note in (*notes, f"{spoken(part.outcome.seconds)} of computing")]
+    told = map(Sentence, (*notes, f"{spoken(part.outcome.seconds)} of computing"))
     numbers = _folded(f"{len(rows)} numbers", Table(_NUMBERS, tuple(rows), words=2))
     return [*map(chart, part.outcome.figures), numbers, _folded("Notes", *told)]
 
@@ -164,11 +157,9 @@ def met_rows(records: Iterable[Record]) -> list[tuple[str, ...]]:
     for table in (*dict.fromkeys(record.table for record in known), "all"):
         for setting in SETTINGS:
             chosen = [record for record in known if record.setting == setting and table in (record.table, "all")]
-            if not chosen:
-                continue
-            met = Counter(record.met for record in chosen)
-            counts = (len(chosen), *(met[word] for word in MET))
-            rows.append((table, _words(setting), *map(str, counts)))
+            if chosen:
+                met = Counter(record.met for record in chosen)
+                rows.append((table, _words(setting), str(len(chosen)), *(str(met[word]) for word in MET)))
     return rows
 
 
@@ -182,19 +173,19 @@ def verdict(record: Record) -> str:
 
 def far_rows(records: Iterable[Record]) -> list[tuple[str, ...]]:
     """All far numbers as texts; a reason that the line before has too is not told again."""
-    rows: list[tuple[str, ...]] = []
-    before = ""
+    rows, before = list[tuple[str, ...]](), ""
     for record in _far(records):
         first, _, rest = record.note.partition(":")
         why = rest.strip() if first.strip().lower() in _WORDS else record.note
-        spread = f"{number(record.lowest)} to {number(record.highest)} over {record.hangs_on}"
         rows.append(
             (
                 f"{record.table} {record.case}, {_words(record.measure)}",
                 number(record.printed),
                 number(record.ours, 3),
                 f"{record.n:,}",
-                NO_RANGE if record.lowest is None else spread,
+                NO_RANGE
+                if record.lowest is None
+                else f"{number(record.lowest)} to {number(record.highest)} over {record.hangs_on}",
                 verdict(record),
                 "as above" if why and why == before else why,
             )
@@ -224,8 +215,7 @@ def in_a_minute(records: Sequence[Record], claims: Sequence[Claim]) -> list[Sent
         where = ", ".join(dict.fromkeys(f"{record.table} {record.case.split()[0]}" for record in outside))
         fails = [f"{len(outside)} printed numbers are outside ({where}); {unsure} of them are unexplained."]
     if claims:
-        good = sum(claim.verdict == "holds" for claim in claims)
-        holds.append(f"{good} of {len(claims)} tested claims hold.")
+        holds.append(f"{sum(claim.verdict == 'holds' for claim in claims)} of {len(claims)} tested claims hold.")
         bad = [
             f"{claim.words} ({claim.table}, {_words(claim.setting)})" for claim in claims if claim.verdict == "fails"
         ]
