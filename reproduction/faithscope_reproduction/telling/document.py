@@ -32,8 +32,10 @@ _READING = (
     "Intervals are for the true measure, at 95%: sampling error and unverifiable rows both. The range is over "
     "plausible draws of what the paper does not tell, ours among them."
 )
-_NUMBERS = ("case", "measure", "printed", "as run", "± std", "range", "n", "as defined", "95% interval")
-_NUMBERS += ("unverifiable", "chance", "n ")
+_NUMBERS = (
+    *("case", "measure", "printed", "as run", "± std", "range", "n"),
+    *("as defined", "95% interval", "unverifiable", "chance", "n "),
+)
 _FAR_ONES = ("number", "printed", "ours", "n", "range", "verdict", "why")
 _CLAIMS = ("verdict", "table", "setting", "claim", "test", "note")
 _COUNTS = ("table", "setting", "printed", *MET)
@@ -55,8 +57,10 @@ def document(parts: Sequence[Part], command: str) -> Document:
         for claim in claims
     ]
     verdicts = Counter((claim.setting, claim.verdict) for claim in claims)
-    words = ("holds", "undecided", "fails")
-    counts = [(_words(setting), *(str(verdicts[setting, word]) for word in words)) for setting in SETTINGS]
+    counts = [
+        (_words(setting), *(str(verdicts[setting, word]) for word in ("holds", "undecided", "fails")))
+        for setting in SETTINGS
+    ]
     sections: dict[str, Sequence[Block]] = {
         "In a minute": in_a_minute(records, claims),
         "Printed numbers that are met": [Table(_COUNTS, tuple(met_rows(records)), words=2)],
