@@ -327,7 +327,7 @@ class AuditedLog:
         notes = list(self._repeat_notes(whole))
         if cells is not None and isinstance(self.kind, CodeColumns):
             notes += given_code_notes(replace(cells.kinds, explanations=cells.distinct.take(cells.codes)))
-        if isinstance(self.kind, NumberColumns):
+        if isinstance(self.kind, NumberColumns | PairColumns):
             notes += granularity_notes(whole, self.kind.like, options.discretizer)
         for step in steps(options.discretizer):  # what reason codes count against
             notes += step._facing(None) if isinstance(step, ReasonCodes) and reasons is None else ()

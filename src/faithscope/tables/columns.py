@@ -136,6 +136,7 @@ class PairColumns:
     metric: Any = None
 
     what: ClassVar[str] = "counterfactuals"
+    like: ClassVar[Counterfactuals] = Counterfactuals([[0.0]], [[0.0]])  # any, which says what is usual for them
 
     def read(self, values: Values) -> Explanations:
         """The points alone, which are what tells counterfactuals apart; counterfactuals if their rows follow."""
