@@ -436,7 +436,7 @@ def refuse_swapped(predictions: Any, X: Any) -> None:
 def unlike_rows(given: Any, X: Any) -> tuple[str, ...]:
     """A note if shap's object explains other rows than X: those it holds are neither X nor made of its columns.
 
-    A column is made of another if equal values stay equal, and of numbers the order too: scaled, or coded.
+    A column is made of another if equal values stay equal, and of numbers the order too: scaled, coded or imputed.
     """
     held: Any = given.data if is_of_shap(given) else None
     tables = all(is_frame(each) or (isinstance(each, np.ndarray) and each.ndim == 2) for each in (held, X))
@@ -449,22 +449,28 @@ def unlike_rows(given: Any, X: Any) -> tuple[str, ...]:
     if len(places) != len(explained.names):
         return ()
     columns = zip(places, explained.columns, strict=True)
-    odd = [rows.names[j] for j, column in columns if not _made_of(column.measured, rows.column(j).measured)]
+    odd = [rows.names[j] for j, column in columns if not _made_of(column, rows.column(j))]
     if not odd:
         return ()
     fact = f"shap explained other rows than X: they differ in {', '.join(odd[:3])}" + (", …" if len(odd) > 3 else "")
     return (Note(fact, "rows", advice="pass the rows that were explained, in their order"),)
 
 
-def _made_of(column: Array, other: Array) -> bool:
-    if "O" in (column.dtype.kind, other.dtype.kind):
-        codes = np.stack([Column("", each).coded[0] for each in (column, other)])
+def _made_of(column: Column, other: Column) -> bool:
+    """Whether a column is another one, or made of it, where neither is missing, as one of them may be imputed."""
+    both = ~(column.missing | other.missing)
+    values, others = column.measured[both], other.measured[both]
+    if "O" in (values.dtype.kind, others.dtype.kind):
+        try:
+            codes = np.stack([Column("", each).coded[0] for each in (values, others)])
+        except TypeError:  # values that cannot be told apart, such as lists
+            return True
         return len({len(np.unique(part, axis=-1).T) for part in (codes, *codes)}) == 1
-    column, other = column.astype(np.float64), other.astype(np.float64)
-    if np.allclose(column, other, 1e-5, 1e-8, equal_nan=True):
+    values, others = values.astype(np.float64), others.astype(np.float64)
+    if np.allclose(values, others, 1e-5, 1e-8):
         return True
-    ranks = np.unique(column, return_inverse=True)[1]
-    return any(np.array_equal(ranks, np.unique(each, return_inverse=True)[1]) for each in (other, -other))
+    ranks = np.unique(values, return_inverse=True)[1]
+    return any(np.array_equal(ranks, np.unique(each, return_inverse=True)[1]) for each in (others, -others))
 
 
 def number_labels(labels: Array) -> tuple[tuple[Any, ...], Ints]:

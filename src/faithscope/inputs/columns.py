@@ -29,7 +29,7 @@ from faithscope.words import hint
 
 _NUMBERS = (float, np.floating, int, np.integer, np.bool_, Decimal)
 _SINGLE = (str, dict, set, frozenset, type)  # which have a length and are no rows
-_MOST = 2**1023
+_MOST = 2**1023  # beyond it, an integer among some that no float can hold is infinite
 ZONED = "date with a time zone"
 
 
