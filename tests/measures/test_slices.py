@@ -60,6 +60,33 @@ def test_a_planted_fault_is_found_and_named(name):
     assert found.name in str(slices.plot().to_dict())
 
 
+@pytest.mark.parametrize("place", [0, 5, -1], ids=["lowest", "in the middle", "highest"])
+@pytest.mark.parametrize("dated", [False, True], ids=["numbers", "dates"])
+def test_a_fault_is_found_beside_a_value_that_nine_rows_in_ten_have(place, dated):
+    rng = default_rng(0)
+    values = rng.integers(1, 10_000, ROWS) * 1.0
+    if place:
+        values[rng.random(ROWS) < 0.5] *= -1
+    common = rng.random(ROWS) < 0.9
+    values[common] = {0: 0.0, 5: 3.0, -1: 20_000.0}[place]
+    fault = ~common & (values < values[common][0] if place else values > 0)
+    column = pd.Timestamp("2026-01-01") + pd.to_timedelta(values, "D") if dated else values
+    decided, code = rng.integers(0, 2, ROWS), 2 * rng.integers(0, 5, ROWS)
+    codes = np.where(fault, rng.integers(0, 10, ROWS), code + decided).astype(str)
+    (found,) = fs.evaluate(decided, codes.tolist(), pd.DataFrame({"gain": column})).slices().found
+    assert fault[found.places].all()
+    assert found.rows > 0.7 * fault.sum()
+
+
+def test_columns_in_which_there_are_no_slices_are_named():
+    evaluation, _ = decisions(2, FAULTS["region south"])
+    X = evaluation.X.assign(id=[f"no {row}" for row in range(ROWS)], always="yes")
+    slices = evaluation.slices(X)
+    assert slices.left_out == ("id", "always")
+    told = "1 slice stands out in 3 columns (not in id, always, whose values hardly repeat, or hardly differ)"
+    assert told in " ".join(str(slices).split())
+
+
 def test_the_difference_is_that_of_the_two_numbers_that_are_told():
     rng, told = default_rng(8), []
     for options in ({}, {"weights": rng.uniform(1, 2, ROWS)}):

@@ -34,7 +34,7 @@ from faithscope.rounding import in_brackets
 from faithscope.sample import Sample
 from faithscope.shareable import Shareable
 from faithscope.visible import visible
-from faithscope.words import readable, several
+from faithscope.words import readable, several, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,8 +107,12 @@ class Cut:
             if dated:
                 values, most = values // UNITS["D"], _MOMENTS
             edges = different = np.unique(values)
-            if len(different) > most:  # as many values each, as far as equal ones allow
-                edges = np.unique(np.quantile(values, np.arange(most) / most, method="lower"))
+            if len(different) > most:  # as many values each, but a value that fills several bins has one to itself
+                edges, filled = np.unique(
+                    np.quantile(values, np.arange(most) / most, method="lower"), return_counts=True
+                )
+                after = np.searchsorted(different, edges[filled > 1]) + 1
+                edges = np.union1d(edges, different[after[after < len(different)]])
             code[known], ordered = np.searchsorted(edges, values, side="right") - 1, len(edges)
             last = different[np.append(np.searchsorted(different, edges[1:]), len(different)) - 1]
             told = (lambda day: str(np.datetime64(int(day), "D"))) if dated else "{:.9g}".format
@@ -129,8 +133,8 @@ class Cut:
         return cls(visible(column.name), code, names, ordered) if len(names) > 1 else None
 
 
-def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
-    """The columns to look at, of rows that have weight: those of a table, or of X."""
+def to_cuts(columns: Any, sample: Sample) -> tuple[list[Cut], tuple[str, ...]]:
+    """The columns to look at, of rows that have weight: those of a table, or of X; and the names of the others."""
     try:
         rows = Rows(sample.X if columns is None else columns)
     except FaithscopeError as error:
@@ -140,8 +144,9 @@ def to_cuts(columns: Any, sample: Sample) -> list[Cut]:
         ) from error
     same_length(predictions=sample.n, columns=len(rows))
     counted = np.flatnonzero(sample.weight > 0)
-    cuts = [Cut.of(rows.column(place).take(counted)) for place in range(len(rows.names))]
-    return [cut for cut in cuts if cut is not None]
+    cuts = [Cut.of(column.take(counted)) for column in rows.columns]
+    left_out = tuple(name for name, cut in zip(rows.names, cuts, strict=True) if cut is None)
+    return [cut for cut in cuts if cut is not None], left_out
 
 
 Conditions = tuple[Condition, ...]
@@ -273,6 +278,8 @@ class Slices(Shareable):
         Slices that either half of the rows pointed out, and the other half was asked about.
     columns : int
         In how many columns they were looked for.
+    left_out : tuple of str
+        The other columns, whose values hardly repeat, or hardly differ.
     detectable : float or None
         How much lower the agreement of a tenth of the rows would have to be to be found four times in five.
     silent : bool
@@ -290,6 +297,7 @@ class Slices(Shareable):
     found: list[Slice]
     looked: int
     columns: int
+    left_out: tuple[str, ...]
     detectable: float | None
     silent: bool
     notes: Notes = ()
@@ -304,6 +312,8 @@ class Slices(Shareable):
     @property
     def _line(self) -> str:
         where = several(self.columns, "column", "columns")
+        if self.left_out:
+            where += f" (not in {visible(shorten(self.left_out, 6))}, whose values hardly repeat, or hardly differ)"
         if self.found:
             return f"{several(len(self.found), 'slice stands', 'slices stand')} out in {where}"
         if self.silent:
@@ -360,7 +370,7 @@ def find_slices(
         raise NotProven(
             "Slices compare agreements from 0 to 1, and Spread() sums distances: pass agreement=fs.Close(eps)."
         )
-    cuts, sample = to_cuts(columns, sample), sample.counted()
+    (cuts, left_out), sample = to_cuts(columns, sample), sample.counted()
     if not cuts:
         raise BadInput("No column has values that several rows share, so there are no slices: pass columns= that have.")
     halves = sample.half_places(seed)
@@ -427,7 +437,7 @@ def find_slices(
         limit = (errors + _POWER) * spread / math.sqrt(_SHARE * (1 - _SHARE) * np.count_nonzero(met))
     lowest = sorted(found.values(), key=lambda each: each.difference.value)
     notes = looked[0].beside.notes if looked else ()
-    return Slices(lowest, len(looked), len(cuts), limit, not met.any(), tuple(dict.fromkeys(notes)))
+    return Slices(lowest, len(looked), len(cuts), left_out, limit, not met.any(), tuple(dict.fromkeys(notes)))
 
 
 class _Asked(NamedTuple):
