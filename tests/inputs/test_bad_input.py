@@ -1,6 +1,6 @@
 """Bad input gets one clear sentence: what was wrong, what was seen, what to do."""
 
-from datetime import date
+from datetime import date, datetime
 from enum import Enum
 
 import numpy as np
@@ -11,6 +11,8 @@ import pytest
 
 import faithscope as fs
 from faithscope.errors import BadInput, FaithscopeError, Incompatible, NotProven, WrongType
+
+MIDNIGHT = datetime(2026, 1, 1)
 
 
 def _decoder(predictions=("x", "y")):
@@ -78,6 +80,8 @@ EXPLANATIONS = by_error(
         ],
         WrongType: [
             (np.array([1, "a"], object), r"mix types: row 0 is number \(1\), row 1 is text \('a'\)"),
+            ([MIDNIGHT.date(), MIDNIGHT], "row 0 is date .*, row 1 is date with a time "),
+            ([MIDNIGHT, pd.Timestamp(MIDNIGHT), MIDNIGHT.date()], "row 0 is date with a time .*, row 2 is date "),
             (np.array([[1, "a"]], object), "mix types: row 0, column 1 is str"),
             ([{1, 2}, {3}], "must be hashable and equal by value; row 0 is a set"),
             ([(1, [2])], "must be hashable and equal by value; row 0 is a tuple"),

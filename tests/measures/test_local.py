@@ -110,3 +110,5 @@ def test_sampled_predictions_are_of_one_type():
     assert fs.sample_until([rows], "a", 0.4, 10, prediction=True).agreeing == 3
     days = np.array(["2026-01-01", "2026-01-02"], "M8[D]")
     assert fs.sample_until([(["a", "a"], days)], "a", 0.4, 10, prediction=days[0]).agreeing == 1
+    moment = pd.Timestamp(days[0])
+    refused(WrongType, "mix types", lambda: fs.sample_until([(["a", "a"], days)], "a", 0.4, 10, prediction=moment))

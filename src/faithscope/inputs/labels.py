@@ -3,6 +3,7 @@
 Predictions may hold more than a label: scores of a text classifier.
 """
 
+import datetime
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
@@ -61,8 +62,15 @@ def _refuse_incomparable(column: Array, what: str) -> None:
 
 
 def refuse_mixed(column: Array, what: str) -> None:
-    """Raise, naming both rows, if an object array holds values of different families of types."""
-    if len(set(map(type, column))) > 1 and len(families := Column("", column).families) > 1:
+    """Raise, naming both rows, if an object array holds values of different families of types, or days and moments."""
+    if len(set(map(type, column))) < 2:
+        return
+    known = Column("", column)
+    families = known.families
+    if known.family.startswith("date") and not known.dated:  # a day never equals a moment, not even its midnight
+        kinds = ["date with a time" if isinstance(item, datetime.datetime) else "date" for item in column]
+        families = {kind: kinds.index(kind) for kind in dict.fromkeys(kinds)}
+    if len(families) > 1:
         (first, row), (family, odd) = list(families.items())[:2]
         raise WrongType(
             f"{what} mix types: row {row} is {first} ({column[row]!r}), row {odd} is {family} ({column[odd]!r}). Give "
