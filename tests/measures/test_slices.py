@@ -78,6 +78,17 @@ def test_a_fault_is_found_beside_a_value_that_nine_rows_in_ten_have(place, dated
     assert found.rows > 0.7 * fault.sum()
 
 
+def test_a_fault_is_found_in_any_of_many_categories():
+    rng, rows = default_rng(0), 20_000
+    city = rng.integers(0, 130, rows)
+    city = city[city != 77][: rows - 200].tolist() + [77] * 200  # the rarest
+    decided, code = rng.integers(0, 2, len(city)), 2 * rng.integers(0, 5, len(city))
+    codes = np.where(np.array(city) == 77, rng.integers(0, 10, len(city)), code + decided).astype(str).tolist()
+    X = pd.DataFrame({"city": [f"city {each}" for each in city]})
+    (found,) = fs.evaluate(decided, codes, X).slices().found
+    assert (found.name, found.rows) == ("city city 77", 200)
+
+
 def test_columns_in_which_there_are_no_slices_are_named():
     evaluation, _ = decisions(2, FAULTS["region south"])
     X = evaluation.X.assign(id=[f"no {row}" for row in range(ROWS)], always="yes")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_BINS, _MOMENTS, _CATEGORIES = 10, 26, 50  # of numbers, of time, and the commonest values of anything else
+_BINS, _MOMENTS, _CATEGORIES = 10, 26, 200  # of numbers, of time, and the commonest values of anything else
 _BEAM = 10  # columns of which one is in every pair
 _FEWEST, _LEAST, _LARGEST = 20, 0.005, 0.6  # rows of a slice, at least and as a share of all
 _SIMPLER = 1.5  # times the logarithm of how many slices there are alike: what chance adds to the square of the best
