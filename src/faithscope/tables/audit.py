@@ -95,7 +95,10 @@ def audit(
     with log._opened(source, options, (*groups, *times), shows=True) as chosen:
         measured = open_log(chosen, options)
         whole = measured.consistency
-        baseline, compared = _baseline(against, log, source, time, measured, asked)
+        baseline: AuditedLog | int = 1
+        compared: tuple[str, ...] = ()
+        if against is not None:
+            baseline, compared = _baseline(against, log, source, time, measured, asked)
         sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None
         known = [each.measure for each in (sufficient, necessary) if each is not None]
@@ -118,7 +121,7 @@ def audit(
             windows=None if time is None else over_time(measured, time, width, baseline, groups),
             necessity=necessary,
             reference=None if isinstance(baseline, int) else _compared(measured, sufficient, baseline),
-            notes=(*measured.source.notes, *measured.notes, *notes, *outside, *compared),
+            notes=(*measured.source.notes, *notes, *outside, *compared),
             _measured=measured,
         )
 
@@ -127,8 +130,6 @@ def _baseline(
     against: Any, log: Log, source: LogSource, time: str | None, measured: AuditedLog, asked: dict[str, Any]
 ) -> tuple[AuditedLog | int, tuple[str, ...]]:
     """What is compared with, another log or the first so many windows, and notes on its rows that were left out."""
-    if against is None:
-        return 1, ()
     if is_real(against):
         if time is None:
             raise BadInput(

@@ -136,9 +136,10 @@ def _name(source: LogSource, node: Any) -> str:
         raise BadInput(
             f"where has {node.sql('duckdb')!r}: name a column of the log alone, in double quotes if need be."
         )
-    if node.name not in source.columns:
+    known = source.table.columns
+    if node.name not in known:
         raise BadInput(
-            f"The log has no column {node.name!r} for where. {hint(node.name, source.columns)} Write a name with other "
+            f"The log has no column {node.name!r} for where. {hint(node.name, known)} Write a name with other "
             "characters in double quotes, a text in single ones."
         )
     return str(node.name)

@@ -312,7 +312,7 @@ def _counts(measured: AuditedLog, k: int | None) -> Counts:
     """Counts of the k worst explanations; of all without k, and if all are in memory."""
     if measured.cells is not None or k is None:
         return measured.everything.counts
-    rows = measured.bare
+    rows = measured.rows()
     return measured.fetched(_among(rows, _worst(rows, k), keys_of(rows.columns))).counts
 
 

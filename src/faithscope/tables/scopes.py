@@ -37,7 +37,7 @@ from faithscope.tables.engines import (
     predictions_of,
     shown,
 )
-from faithscope.tables.layout import open_log
+from faithscope.tables.streams import in_batches
 from faithscope.tables.writing import DOCUMENT
 from faithscope.words import several
 
@@ -163,9 +163,8 @@ def _of_importances(measured: AuditedLog, kind: NumberColumns) -> tuple[Sample, 
             f"rows alike in them are counted in memory, at most {_MOST_NAMED:,}, and the log has "
             f"{measured.consistency.n:,}: audit a part of it"
         )
-    if not names_all(left):
-        assert log.opened is not None
-        log = open_log(log.opened, replace(options, discretizer=Original()))
+    if not names_all(left) and log.keyed is not None:
+        log = in_batches(replace(log.keyed.before, options=replace(options, discretizer=Original())))[0]
     given = read_rows(log, (), inputs).sample(options.agreement)
     try:
         ruled, _ = given._scoped_by(Alike())
