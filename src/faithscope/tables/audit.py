@@ -86,7 +86,7 @@ def audit(
     time = log.time if every is not None or not isinstance(table, Log) else None
     if every is not None and time is None:
         raise BadInput(f"every={every!r} is the length of windows of time: name their column, time=... or --by-time.")
-    width = "1d" if every is None else Every.of(every).word
+    width = Every.of("1d" if every is None else every)
     asked = {"discretizer": discretizer, "agreement": agreement}
     asked |= {"confidence": confidence, "interval": interval, "unseen": unseen}
     options, source = log._options(**asked), log._source()

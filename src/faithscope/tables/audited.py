@@ -56,7 +56,6 @@ from faithscope.tables.engines import (
     dropped_note,
     fetch,
     in_fixed_order,
-    is_missing,
     literal,
     nan_as_null,
     numbers_of,
@@ -172,11 +171,6 @@ class AuditedLog:
     weightless: int = 0
 
     @property
-    def agreement(self) -> Agreement:
-        """How much two predictions agree."""
-        return self.options.agreement
-
-    @property
     def features(self) -> tuple[str, ...]:
         """The names of the features that explanations have a value for, in order; empty if they have none."""
         kind = self.kind
@@ -226,7 +220,7 @@ class AuditedLog:
         options, kind, table = self.options, self.coarse, self.source.table
         if options.nulls == "drop":
             needed = dict.fromkeys((*self.used, *used.values()))
-            table = table.filter([~is_missing(table[name]) for name in needed])
+            table = table.filter([nan_as_null(table[name]).notnull() for name in needed])
         if self.weights and not options.raw:
             weight = table[self.weights[0]]
             table = table.filter((weight != 0) | weight.isnull())
@@ -281,9 +275,9 @@ class AuditedLog:
         known = [j for j, name in enumerate(members) if name is not None]
         order = [known[j] for j in in_order([members[j] for j in known])]
         order += [j for j, name in enumerate(members) if name is None]
-        kinds = sample_of(lines, Plain(codes), self.agreement)
+        kinds = sample_of(lines, Plain(codes), self.options.agreement)
         populations, group = [members[j] for j in order], np.argsort(order)[place]
-        drawn = isinstance(self.agreement, Spread) or self.options.interval in FOR_EQUALITY
+        drawn = isinstance(self.options.agreement, Spread) or self.options.interval in FOR_EQUALITY
         by_content, given = drawn and not kinds.plain, numbers_of(lines, "given")
         return Cells(lines, kinds, explanations.take(first), populations, group, given, by_content)
 
@@ -293,7 +287,7 @@ class AuditedLog:
 
         Numbers, and rows with clusters or weights, count each by itself.
         """
-        here = self.agreement.of_numbers or self.clusters or self.weights or isinstance(self.coarse, SPELLED)
+        here = self.options.agreement.of_numbers or self.clusters or self.weights or isinstance(self.coarse, SPELLED)
         return self.everything if here else None
 
     @cached_property
@@ -365,7 +359,6 @@ class AuditedLog:
 
     def by(self, columns: Sequence[str]) -> Populations:
         """An estimate per population: the values of a column, or of several crossed."""
-        columns = tuple(dict.fromkeys(columns))
         names = {f"p{j}": name for j, name in enumerate(columns)}
         self.refuse_populations(columns)
         return self.populations(self.rows(names), tuple(names), crossed_name(columns))
@@ -410,7 +403,7 @@ class AuditedLog:
 
         None if explanations or labels of the logs differ in kind, and by `Spread` or with weights.
         """
-        if isinstance(self.agreement, Spread) or self.weights:
+        if isinstance(self.options.agreement, Spread) or self.weights:
             return None
         both = cells.and_then(reference.everything)
         return None if both is None else self.beside(both)
@@ -418,7 +411,7 @@ class AuditedLog:
     def beside(self, cells: Cells) -> Beside:
         """The populations of cells, in order, beside everybody."""
         options = self.options
-        if self.agreement.of_numbers or self.weights:
+        if self.options.agreement.of_numbers or self.weights:
             asking = replace(cells.sample, askers=np.repeat(cells.group, cells.given))
             return Beside.of(
                 asking.noting(of_kind(self.consistency.notes, "rows", "restates")), options.confidence, options.interval
@@ -435,7 +428,7 @@ class AuditedLog:
         if not cells.by_row:
             counts = (cells.named(cells.count(each)) for each in cells.members)
             return [estimate(each, confidence=confidence, interval=interval) for each in counts]
-        spread = self.beside(cells) if isinstance(self.agreement, Spread) else None
+        spread = self.beside(cells) if isinstance(self.options.agreement, Spread) else None
         measure = partial(measure_consistency, confidence=confidence, method=interval)
         parts = enumerate(map(cells.sample.take, cells.members))
         return [(spread and spread.among(number)) or measure_group(part, measure) for number, part in parts]

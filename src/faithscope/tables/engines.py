@@ -309,7 +309,7 @@ def scan(
     names, schema = list(dict.fromkeys((*columns, *features))), table.schema()
     question: dict[str, Any] = {"rows": table.count()}
     for j, name in enumerate(names):
-        question[f"c{j}"] = is_missing(table[name]).sum()
+        question[f"c{j}"] = nan_as_null(table[name]).isnull().sum()
         if schema[name].is_floating():
             question[f"i{j}"] = table[name].isinf().sum()
         elif schema[name].is_integer() and name in (*numbers, *features):
@@ -349,19 +349,19 @@ def scan(
 def refuse_no_moments(table: Table, column: str) -> None:
     """Raise if a column holds no dates or moments, or one that no date of Python is."""
     kind = table.schema()[column]
-    if not (kind.is_timestamp() or kind.is_date()):
+    if not is_moment(kind):
         raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
     fetch(table.aggregate(low=table[column].min(), high=table[column].max()))
+
+
+def is_moment(kind: Any) -> bool:
+    """Whether a type is of dates or moments."""
+    return bool(kind.is_timestamp() or kind.is_date())
 
 
 def dropped_note(rows: int) -> tuple[str, ...]:
     """How many rows were dropped since values are missing."""
     return (Note(f"{several(rows, 'row was', 'rows were')} dropped: values missing", "dropped"),) if rows else ()
-
-
-def is_missing(value: Expression) -> Expression:
-    """Whether a value is null or NaN."""
-    return nan_as_null(value).isnull()
 
 
 def nan_as_null(value: Expression) -> Expression:

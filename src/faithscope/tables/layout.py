@@ -212,8 +212,7 @@ def _own_log(log: AuditedLog, settings: Settings) -> AuditedLog | None:
     elif what == "Rules":
         kind = RuleColumn(tuple(settings["features"]), settings["tree"])
     elif what in ("Plain", "Records"):
-        record = what == "Records"
-        kind = KeyColumns(names, tuple(settings["json"]) if record else (settings["json"],), record)
+        kind = KeyColumns(names, tuple(settings["json"]) if what == "Records" else (settings["json"],))
     elif what == "Reasons":
         kind = ReasonColumn(held[1], tuple(settings["json"][:2]), str(settings["form"]))
     elif what == "Codes":
@@ -284,7 +283,7 @@ def _foreign_log(log: AuditedLog) -> AuditedLog:
     if wanted == "keys":
         for name in (name for name in columns if schema[name].is_nested()):
             raise WrongType(f"Column {name!r} holds {schema[name]}: a key is one value; name its parts as columns.")
-        return replace(log, kind=KeyColumns(columns, (False,) * len(columns), several))
+        return replace(log, kind=KeyColumns(columns if several else ()))
     if several:
         raise BadInput(f"{wanted.capitalize()} sit in one column; got {', '.join(columns)}.")
     if wanted == "reasons":

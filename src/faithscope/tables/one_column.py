@@ -20,7 +20,7 @@ from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.runtime.memory import need
 from faithscope.tables.audited import AuditOptions
 from faithscope.tables.columns import CodeColumns
-from faithscope.tables.engines import Expression, Table, call, clear_errors, fetch, fetch_line, nan_as_null, numbers_of
+from faithscope.tables.engines import Table, call, clear_errors, fetch, fetch_line, nan_as_null, numbers_of
 from faithscope.tables.source import LogSource
 from faithscope.words import several
 
@@ -62,7 +62,7 @@ def plain_columns(
         kind = table[column].type()
     what = "structs" if kind.is_struct() else "maps" if kind.is_map() else ""
     if not what:
-        table = table.mutate(**{column: _present(table[column].cast("string"))})
+        table = table.mutate(**{column: table[column].cast("string").strip().nullif("null").nullif("")})
     known = table.filter(table[column].notnull())
     lines = fetch(known.group_by(column).aggregate(n=known.count()))
     need(_COPIES * lines.nbytes, f"{lines.num_rows:,} different explanations in column {column!r}", _IN_COLUMNS)
@@ -104,11 +104,6 @@ def _with_values(table: Table, column: str, lines: Any, values: Any) -> Table:
     return connection.table(name, database=("temp", "main"))
 
 
-def _present(text: Expression) -> Expression:
-    """A text without blanks around it, null if it is empty or the null of JSON."""
-    return text.strip().nullif("null").nullif("")
-
-
 def _shortened(value: Any) -> str:
     """A value of the log, short enough for a sentence."""
     text = value if isinstance(value, str) else ", ".join(name for name, _ in _item(value))
@@ -127,7 +122,7 @@ def holds_json(table: Table, column: str, wanted: str | None) -> bool:
         return False
     if not kind.is_string():
         return bool(kind.is_json())
-    text = _present(table[column])
+    text = table[column].strip().nullif("null").nullif("")
     framed = (text.startswith("{") & text.endswith("}")) | (text.startswith("[") & text.endswith("]"))
     sure = framed & text.re_search(_SURELY)
     example = text.min(where=~framed)

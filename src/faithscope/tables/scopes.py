@@ -88,7 +88,7 @@ def scoped_by(measured: AuditedLog, columns: Sequence[str], measures: Sequence[s
 
 def encoding(measured: AuditedLog) -> Encoding:
     """The encoding of the rows of a log."""
-    refuse_spread(measured.agreement, "encoding")
+    refuse_spread(measured.options.agreement, "encoding")
     try:
         sample, _ = _of_scopes(measured)
     except NotScoped as problem:
@@ -126,7 +126,7 @@ def _of_scopes(measured: AuditedLog, by: Sequence[str] = ()) -> tuple[Sample | N
     lacking = sum(document is None for document in rows.X) if words else 0
     if lacking:
         raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")
-    return rows.sample(measured.agreement), rows.by
+    return rows.sample(measured.options.agreement), rows.by
 
 
 def _inputs(log: AuditedLog, features: Sequence[str], never: Sequence[str]) -> tuple[dict[str, str], list[str]]:

@@ -365,10 +365,8 @@ def _from_table(connection: Connection, name: str) -> LogSource:
 def _from_query(query: Any, kind: Query) -> LogSource:
     """The rows of a query, read once, in batches, into a DuckDB of our own that spills to disk."""
     rows = (batch for batch in clearly(_batches(query, kind), f"Reading the {kind}") if batch.num_rows)
-    first = next(rows, None)
-    if first is None:
-        raise BadInput("The log has no rows: nothing can be measured.")
-    table = kept(chain([first], rows), shared())
+    first: Any = next(rows, None)
+    table = kept(() if first is None else chain([first], rows), shared())
     settings = read_settings(first.schema.empty_table())
     return LogSource(_with_known_types(table), kind, settings, embedded=True)
 

@@ -92,8 +92,8 @@ def at_once(log: AuditedLog) -> AuditedLog:
     if isinstance(log.kind, ReasonColumn):  # with nulls="key"
         known = table.column("k0").is_valid().to_numpy()
     there, chosen = table.filter(pa.array(known)), log.options.discretizer
-    sample = sample_of(there, log.read(there), log.agreement)
-    sample = replace(sample, labels=log.agreement.read(sample.labels))
+    sample = sample_of(there, log.read(there), log.options.agreement)
+    sample = replace(sample, labels=log.options.agreement.read(sample.labels))
     measured, settled = sample.settled(chosen)
     coarse = measured.discretized(settled)
     notes = (*coarse.all_notes, *label_word_notes(sample, coarse, chosen))
