@@ -138,13 +138,14 @@ class LogSource:
                 apart[f"h{j}"] = md5(value)
             quoted = name.replace('"', '""')
             arrives.append(f'{said.format(f"c{j}")} AS "{quoted}"')
-        if not counts:
-            copy = kept(batches(self.table.select(**travels), _ROWS), shared(), ", ".join(arrives))
-            return replace(self, table=copy, numbers=numbers, embedded=True)
-        rows = self.table.select(**travels, **apart).group_by([*travels, *apart]).aggregate(n=ibis._.count())
-        copy = kept(batches(rows, _ROWS), shared(), ", ".join([*arrives, f'n AS "{_TIMES}"']))
-        each = f'{copy.get_name()} AS counted, range(counted."{_TIMES}")'
-        copy = as_view(copy.get_backend(), f'SELECT counted.* EXCLUDE ("{_TIMES}") FROM {each}')
+        rows = self.table.select(**travels)
+        if counts:
+            rows = self.table.select(**travels, **apart).group_by([*travels, *apart]).aggregate(n=ibis._.count())
+            arrives.append(f'n AS "{_TIMES}"')
+        copy = kept(batches(rows, _ROWS), shared(), ", ".join(arrives))
+        if counts:
+            each = f'{copy.get_name()} AS counted, range(counted."{_TIMES}")'
+            copy = as_view(copy.get_backend(), f'SELECT counted.* EXCLUDE ("{_TIMES}") FROM {each}')
         return replace(self, table=copy, numbers=numbers, embedded=True)
 
     def as_numbers(self, columns: Iterable[str]) -> "LogSource":
