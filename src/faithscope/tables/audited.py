@@ -69,7 +69,7 @@ _PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _FEW = 50_000  # rows that are all compared to see whether any repeat; of more, a sixteenth
 _MOST_GROUPS = 1000
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
-_BESIDE = 16  # labels that are counted side by side
+_SIDE_BY_SIDE = 16  # labels that are counted side by side
 _MOST_LABELS = 1_000_000
 _INSTEAD = (
     "pass agreement=fs.Spread() or fs.Close(eps), on the command line --agreement spread, or a column of labels or bins"
@@ -411,7 +411,7 @@ class AuditedLog:
     def beside(self, cells: Cells) -> Beside:
         """The populations of cells, in order, beside everybody."""
         options = self.options
-        if self.options.agreement.of_numbers or self.weights:
+        if options.agreement.of_numbers or self.weights:
             asking = replace(cells.sample, askers=np.repeat(cells.group, cells.given))
             return Beside.of(
                 asking.noting(of_kind(self.consistency.notes, "rows", "restates")), options.confidence, options.interval
@@ -464,7 +464,7 @@ def counted(table: Table, labels: Mapping[Any, int]) -> Profile:
     """
     keys, label = [name for name in table.columns if name != "label"], table["label"]
     plain = all(isinstance(value, str | bool | int | float | None) for value in labels)
-    if plain and len(labels) <= _BESIDE and not label.type().is_unknown():
+    if plain and len(labels) <= _SIDE_BY_SIDE and not label.type().is_unknown():
         counts = {}
         for j, value in enumerate(labels):
             is_it = label.isnull() if value is None else label == literal(value)
