@@ -86,7 +86,7 @@ def audit(
     time = log.time if every is not None or not isinstance(table, Log) else None
     if every is not None and time is None:
         raise BadInput(f"every={every!r} is the length of windows of time: name their column, time=... or --by-time.")
-    width = Every.of("1d" if every is None else every)
+    width = None if time is None else Every.of("1d" if every is None else every)
     how = {"confidence": confidence, "interval": interval, "unseen": unseen}
     options = log._options(discretizer=discretizer, agreement=agreement, **how)
     source = log._source()
@@ -118,7 +118,7 @@ def audit(
             populations=populations,
             sufficiency_populations=scoped.get("sufficiency"),
             necessity_populations=scoped.get("necessity"),
-            windows=None if time is None else over_time(measured, time, width, baseline, groups),
+            windows=None if time is None or width is None else over_time(measured, time, width, baseline, groups),
             necessity=necessary,
             reference=None if isinstance(baseline, int) else _compared(measured, sufficient, baseline),
             notes=(*measured.source.notes, *notes, *outside, *compared),
