@@ -107,7 +107,7 @@ def test_a_path_that_begins_with_a_tilde_lies_in_the_home_folder(home, monkeypat
     assert {one.name for one in home.iterdir()} == {"r.html", "log.parquet", "chart.svg", "chart.html", "kept"}
     assert len(read_rows(Path("~/log.parquet"))) == 4
     assert fs.audit("~/*.parquet").consistency.n == 4
-    assert open_source("~/log.parquet").columns
+    assert open_source("~/log.parquet").table.columns
     assert Cache("~/kept").folder == home / "kept"
     monkeypatch.setenv("FAITHSCOPE_CACHE", "~/else")
     assert cache_folder() == home / "else"

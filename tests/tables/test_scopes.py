@@ -54,6 +54,19 @@ def test_a_rule_may_speak_of_a_column_called_document_and_a_missing_document_lea
     assert "no column 'y', which the explanations speak of, beside predictions" in copied.notes[-1]
 
 
+def test_one_column_of_importances_is_asked_whether_it_names_the_right_features():
+    rng = default_rng(0)
+    age = rng.normal(size=200).round(1)
+    log = pd.DataFrame({"age": age, "shap_age": np.where(age > 1, 0.0, age), "y": (age > 0).astype(int)})
+    for discretizer in (fs.Sign(), fs.Floor(1)):
+        found = audit(log, prediction="y", explanation="shap_age", discretizer=discretizer)
+        given = fs.Importances(log[["shap_age"]].to_numpy(), names=["age"])
+        wanted = fs.sufficiency(given, log.y, log[["age"]], relation=fs.Alike())
+        ours, theirs = ((each.value, *each.interval) for each in (found.sufficiency, wanted))
+        assert ours == pytest.approx(theirs, abs=1e-9)
+        assert not found.notes
+
+
 def test_groups_of_rules_are_those_of_memory_in_any_order_and_by_the_same_names():
     rng = default_rng(0)
     k = rng.integers(0, 4, 240)

@@ -89,7 +89,7 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         if column is not None:
             refuse_no_moments(whole, column)
         ids = dict[str, list[Any]]()
-        for name in (each for each in log.source.columns if each not in {*log.used, *log.explained, *groups, column}):
+        for name in (each for each in whole.columns if each not in {*log.used, *log.explained, *groups, column}):
             kind = schema[name]
             if when is None and (kind.is_timestamp() or kind.is_date()):  # which may tell when rows happened
                 raise times_unsaid(f"Column {name!r}", f"{name!r}, on the command line --by-time {name}")
@@ -126,5 +126,5 @@ def log_batch(declared: Log, *, discretizer: Any, when: Any, by: Any, names: Seq
         discretizer=log.options.discretizer,
         clusters=held.get(CLUSTER),
         ids=ids,
-        notes=(*log.source.notes, *log.notes, *dropped_note(log.total - int(given.sum()))),
+        notes=(*log.source.notes, *dropped_note(log.total - int(given.sum()))),
     )

@@ -86,16 +86,19 @@ def audit(
     time = log.time if every is not None or not isinstance(table, Log) else None
     if every is not None and time is None:
         raise BadInput(f"every={every!r} is the length of windows of time: name their column, time=... or --by-time.")
-    width = "1d" if every is None else Every.of(every).word
-    asked = {"discretizer": discretizer, "agreement": agreement}
-    asked |= {"confidence": confidence, "interval": interval, "unseen": unseen}
-    options, source = log._options(**asked), log._source()
+    width = None if time is None else Every.of("1d" if every is None else every)
+    how = {"confidence": confidence, "interval": interval, "unseen": unseen}
+    options = log._options(discretizer=discretizer, agreement=agreement, **how)
+    source = log._source()
     groups = () if by is None else source.named(by, "by")
     times = () if time is None else source.named([time], "time")
     with log._opened(source, options, (*groups, *times), shows=True) as chosen:
         measured = open_log(chosen, options)
         whole = measured.consistency
-        baseline, compared = _baseline(against, log, source, time, measured, asked)
+        baseline: AuditedLog | int = 1
+        compared: tuple[str, ...] = ()
+        if against is not None:
+            baseline, compared = _baseline(against, source, time, measured)
         sufficient, necessary, notes = scoped_measures(measured)
         populations = measured.by(groups) if groups else None
         known = [each.measure for each in (sufficient, necessary) if each is not None]
@@ -115,20 +118,18 @@ def audit(
             populations=populations,
             sufficiency_populations=scoped.get("sufficiency"),
             necessity_populations=scoped.get("necessity"),
-            windows=None if time is None else over_time(measured, time, width, baseline, groups),
+            windows=None if time is None or width is None else over_time(measured, time, width, baseline, groups),
             necessity=necessary,
             reference=None if isinstance(baseline, int) else _compared(measured, sufficient, baseline),
-            notes=(*measured.source.notes, *measured.notes, *notes, *outside, *compared),
+            notes=(*measured.source.notes, *notes, *outside, *compared),
             _measured=measured,
         )
 
 
 def _baseline(
-    against: Any, log: Log, source: LogSource, time: str | None, measured: AuditedLog, asked: dict[str, Any]
+    against: Any, source: LogSource, time: str | None, measured: AuditedLog
 ) -> tuple[AuditedLog | int, tuple[str, ...]]:
     """What is compared with, another log or the first so many windows, and notes on its rows that were left out."""
-    if against is None:
-        return 1, ()
     if is_real(against):
         if time is None:
             raise BadInput(
@@ -139,6 +140,7 @@ def _baseline(
     if isinstance(against, Audit):
         reference = against._measured
     else:
+        log: Log = measured.options.said
         other = against if isinstance(against, Log) else replace(log, table=against, since=None)
         with about_reference():
             theirs = other._source()
@@ -154,11 +156,11 @@ def _baseline(
                     f"The log and its reference share {shared}, and rows of it: a difference is one between the rows "
                     "of two logs, such as log.only(\"day < '2026-03-01'\") and log.only(\"day >= '2026-03-01'\")."
                 )
+        # Of two features that are equally important, the first decides, so they are read in one order.
+        options = replace(measured.options, said=other, nulls=other.nulls or "error", features=measured.features)
         if measured.reasons is not None:  # what was learned from the log holds for its reference
-            asked = asked | {"discretizer": measured.reasons.settled}
+            options = replace(options, discretizer=measured.reasons.settled)
         with about_reference(), other._opened(theirs) as chosen:
-            # Of two features that are equally important, the first decides, so they are read in one order.
-            options = replace(other._options(**asked), features=measured.features)
             reference = open_log(chosen, options)
             dropped = of_kind(reference.consistency.notes, "dropped")
         notes = tuple(f"of the reference: {note}" for note in (*chosen.notes, *dropped))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +19,7 @@ from faithscope.discretizers.reason_codes import ReasonCodes
 from faithscope.errors import BadInput, TooLarge, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.keys import Plain
+from faithscope.inputs.labels import refuse_numbers
 from faithscope.inputs.repeats import NOTICED, odd_share
 from faithscope.measures.comparing.beside import BY_PREDICTION, Beside, beside_notes
 from faithscope.measures.comparing.groupings import crossed_name
@@ -29,8 +30,8 @@ from faithscope.measures.leakage import NO_REASONS, Leakage, measure_leakage
 from faithscope.measures.notes import given_code_notes
 from faithscope.notes import of_kind
 from faithscope.runtime.memory import available
-from faithscope.sample import Sample, in_order, repeated_note, weightless_note
-from faithscope.tables.cells import Cells, counted, read_labels
+from faithscope.sample import in_order, repeated_note, weightless_note
+from faithscope.tables.cells import Cells
 from faithscope.tables.columns import (
     CLUSTER,
     KEY,
@@ -55,7 +56,7 @@ from faithscope.tables.engines import (
     dropped_note,
     fetch,
     in_fixed_order,
-    is_missing,
+    literal,
     nan_as_null,
     numbers_of,
     refuse_nested,
@@ -68,6 +69,11 @@ _PER_VALUE = 100  # bytes of a value of a cell, with what is computed of it
 _FEW = 50_000  # rows that are all compared to see whether any repeat; of more, a sixteenth
 _MOST_GROUPS = 1000
 _MOST_NUMBERS = 100  # different fractions of a column that are taken for populations
+_SIDE_BY_SIDE = 16  # labels that are counted side by side
+_MOST_LABELS = 1_000_000
+_INSTEAD = (
+    "pass agreement=fs.Spread() or fs.Close(eps), on the command line --agreement spread, or a column of labels or bins"
+)
 _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -108,7 +114,7 @@ class Keyed:
     looked : int
         How many rows served to learn.
     notes : tuple of str
-        Of the rows that are measured.
+        Of the reasons that are measured.
     """
 
     kind: Coarse
@@ -137,12 +143,8 @@ class AuditedLog:
         The column that says which rows belong together; empty if rows are independent.
     weights : tuple of str
         The column that says how much each row counts; empty if all count alike.
-    notes : tuple of str
-        How the explanation was read, if that is not plain.
     sparse : bool
         Whether a feature that an explanation does not name counts 0.
-    opened : LogSource, optional
-        The log before its columns were laid out, from which it can be read again.
     keyed : Keyed, optional
         What stands for the explanations, if they were read here and not by the engine.
     inputs : tuple of str
@@ -162,18 +164,11 @@ class AuditedLog:
     ids: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
     weights: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     sparse: bool = False
-    opened: LogSource | None = None
     keyed: Keyed | None = None
     inputs: tuple[str, ...] = ()
     total: int = 0
     weightless: int = 0
-
-    @property
-    def agreement(self) -> Agreement:
-        """How much two predictions agree."""
-        return self.options.agreement
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -211,7 +206,7 @@ class AuditedLog:
     def others(self) -> tuple[str, ...]:
         """Every column that may be shown beside prediction and explanation, those that identify rows first."""
         measured = (*self.predictions, *self.explained)
-        return tuple(name for name in dict.fromkeys((*self.ids, *self.source.columns)) if name not in measured)
+        return tuple(name for name in dict.fromkeys((*self.ids, *self.source.table.columns)) if name not in measured)
 
     def rows(self, used: Mapping[str, str] = _NONE, shown: Mapping[str, str] = _NONE, *, whole: bool = False) -> Table:
         """The rows to be counted, with other columns of the log under new names; columns only shown may be missing.
@@ -225,53 +220,41 @@ class AuditedLog:
         options, kind, table = self.options, self.coarse, self.source.table
         if options.nulls == "drop":
             needed = dict.fromkeys((*self.used, *used.values()))
-            table = table.filter([~is_missing(table[name]) for name in needed])
+            table = table.filter([nan_as_null(table[name]).notnull() for name in needed])
         if self.weights and not options.raw:
             weight = table[self.weights[0]]
             table = table.filter((weight != 0) | weight.isnull())
 
-        def value(name: str, numeric: bool = False) -> Any:
-            held = nan_as_null(table[name]) if options.nulls == "key" else table[name]
-            is_number = held.type().is_numeric() or held.type().is_boolean()
-            return held.cast("float64") if numeric and is_number else held
-
-        numbers = self.agreement.of_numbers
+        numbers = options.agreement.of_numbers
         named = {f"y{j}" if numbers else "label": name for j, name in enumerate(self.predictions)}
-        beside = {short: value(name, numbers) for short, name in named.items()}
-        for name in self.clusters:
-            beside[CLUSTER] = value(name)
-        for name in self.weights:
-            beside[WEIGHT] = value(name, True)
-        beside |= {short: value(name) for short, name in used.items()}
-        beside |= {short: table[name] for short, name in shown.items()}
-        if self.keyed is not None:
-            keys = {"k0": table[KEY]}
-        elif isinstance(kind, SetColumn):
-            keys = {"k0": table[self.columns[0]].unique().sort()}
-        else:
+        numeric = {WEIGHT, *named} if numbers else {WEIGHT}
+        if self.clusters:
+            named[CLUSTER] = self.clusters[0]
+        if self.weights:
+            named[WEIGHT] = self.weights[0]
+        columns: tuple[str, ...] = (KEY,)
+        if self.keyed is None:
             written = [kind.written] if isinstance(kind, ReasonColumn) and kind.written else []
-            further = (*self.originals, *self.inputs) if whole or options.raw else ()
-            numeric = isinstance(kind, NumberColumns | PairColumns)
-            keys = {f"k{j}": value(name, numeric) for j, name in enumerate((*written, *self.columns, *further))}
-        return table.select(**beside, **keys)
-
-    @cached_property
-    def bare(self) -> Table:
-        """The rows with nothing but prediction and explanation."""
-        return self.rows()
-
-    @cached_property
-    def labels(self) -> dict[Any, int]:
-        """How many rows have each label; of numbers, how many there are, under None."""
-        labels = read_labels(self.bare)
-        if not any(labels.values()):
-            raise BadInput(NO_ROW)
-        return labels
+            columns = (*written, *self.columns, *((*self.originals, *self.inputs) if whole or options.raw else ()))
+        keys = {f"k{j}": name for j, name in enumerate(columns)}
+        if isinstance(kind, NumberColumns | PairColumns):
+            numeric |= keys.keys()
+        values = dict[str, Any]()
+        for short, name in {**named, **used, **shown, **keys}.items():
+            value = table[name]
+            if options.nulls == "key" and short not in shown:
+                value = nan_as_null(value)
+            if short in numeric and (value.type().is_numeric() or value.type().is_boolean()):
+                value = value.cast("float64")
+            values[short] = value
+        if isinstance(kind, SetColumn):
+            values["k0"] = values["k0"].unique().sort()
+        return table.select(**values)
 
     @cached_property
     def everything(self) -> Cells:
         """The rows in memory."""
-        return self.fetched(self.bare)
+        return self.fetched(self.rows())
 
     def fetched(self, rows: Table, by: Sequence[str] = ()) -> Cells:
         """Rows of the log in memory, with populations by these columns; raises if they do not fit."""
@@ -292,9 +275,9 @@ class AuditedLog:
         known = [j for j, name in enumerate(members) if name is not None]
         order = [known[j] for j in in_order([members[j] for j in known])]
         order += [j for j, name in enumerate(members) if name is None]
-        kinds = sample_of(lines, Plain(codes), self.agreement)
+        kinds = sample_of(lines, Plain(codes), self.options.agreement)
         populations, group = [members[j] for j in order], np.argsort(order)[place]
-        drawn = isinstance(self.agreement, Spread) or self.options.interval in FOR_EQUALITY
+        drawn = isinstance(self.options.agreement, Spread) or self.options.interval in FOR_EQUALITY
         by_content, given = drawn and not kinds.plain, numbers_of(lines, "given")
         return Cells(lines, kinds, explanations.take(first), populations, group, given, by_content)
 
@@ -304,21 +287,22 @@ class AuditedLog:
 
         Numbers, and rows with clusters or weights, count each by itself.
         """
-        here = self.agreement.of_numbers or self.clusters or self.weights or isinstance(self.coarse, SPELLED)
+        here = self.options.agreement.of_numbers or self.clusters or self.weights or isinstance(self.coarse, SPELLED)
         return self.everything if here else None
 
     @cached_property
     def consistency(self) -> Estimate:
         """The estimate of all rows."""
-        options, labels, cells, reasons = self.options, self.labels, self.cells, self.reasons
-        if cells is None:
-            whole = self.estimate(counted(self.bare, labels))
-        elif cells.by_row:
-            whole = measure_consistency(cells.sample, options.confidence, options.interval)
+        options, rows, keyed = self.options, self.rows(), self.keyed
+        labels = {} if options.agreement.of_numbers else read_labels(rows)
+        cells, confidence, interval = self.cells, options.confidence, options.interval
+        if cells is not None and cells.by_row:
+            whole = measure_consistency(cells.sample, confidence, interval)
             if isinstance(whole.counts, Counts) and not cells.by_content:
                 whole = replace(whole, counts=cells.named(whole.counts))
         else:
-            whole = self.estimate(cells.counts)
+            counts = counted(rows, labels) if cells is None else cells.counts
+            whole = estimate(counts, confidence=confidence, interval=interval)
         if whole.clusters == 1 and whole.n > 1:
             raise BadInput(
                 f"All {whole.n:,} rows are of one cluster in column {self.clusters[0]!r}, so none can be checked "
@@ -330,11 +314,11 @@ class AuditedLog:
         if isinstance(self.kind, NumberColumns | PairColumns):
             notes += granularity_notes(whole, self.kind.like, options.discretizer)
         for step in steps(options.discretizer):  # what reason codes count against
-            notes += step._facing(None) if isinstance(step, ReasonCodes) and reasons is None else ()
+            notes += step._facing(None) if isinstance(step, ReasonCodes) else ()
         # No value is missing in rows of weight 0, and in those that served to learn, which are not measured.
-        left = self.weightless + (0 if self.keyed is None else self.keyed.looked)
-        told = (*notes, *(() if reasons is None else reasons.notes), *dropped_note(self.total - left - whole.n))
-        return noted(whole, (*told, *weightless_note(self.weightless)))
+        left, told = (self.weightless, ()) if keyed is None else (self.weightless + keyed.looked, keyed.notes)
+        dropped = dropped_note(self.total - left - whole.n)
+        return noted(whole, (*notes, *told, *dropped, *weightless_note(self.weightless)))
 
     def _repeat_notes(self, estimate: Estimate) -> tuple[str, ...]:
         """A note if whole rows of the log repeat, more often than chance gives.
@@ -373,16 +357,8 @@ class AuditedLog:
         found = measure_leakage(sample, discretizer, options.confidence, options.interval, words)
         return replace(found, consistency=self.consistency)
 
-    def estimate(self, counts: Counts | Profile | Sample) -> Estimate:
-        """An estimate from what was counted."""
-        confidence, interval = self.options.confidence, self.options.interval
-        if isinstance(counts, Sample):
-            return measure_group(counts, lambda rows: measure_consistency(rows, confidence, interval))
-        return estimate(counts, confidence=confidence, interval=interval)
-
     def by(self, columns: Sequence[str]) -> Populations:
         """An estimate per population: the values of a column, or of several crossed."""
-        columns = tuple(dict.fromkeys(columns))
         names = {f"p{j}": name for j, name in enumerate(columns)}
         self.refuse_populations(columns)
         return self.populations(self.rows(names), tuple(names), crossed_name(columns))
@@ -427,7 +403,7 @@ class AuditedLog:
 
         None if explanations or labels of the logs differ in kind, and by `Spread` or with weights.
         """
-        if isinstance(self.agreement, Spread) or self.weights:
+        if isinstance(self.options.agreement, Spread) or self.weights:
             return None
         both = cells.and_then(reference.everything)
         return None if both is None else self.beside(both)
@@ -435,7 +411,7 @@ class AuditedLog:
     def beside(self, cells: Cells) -> Beside:
         """The populations of cells, in order, beside everybody."""
         options = self.options
-        if self.agreement.of_numbers or self.weights:
+        if options.agreement.of_numbers or self.weights:
             asking = replace(cells.sample, askers=np.repeat(cells.group, cells.given))
             return Beside.of(
                 asking.noting(of_kind(self.consistency.notes, "rows", "restates")), options.confidence, options.interval
@@ -448,6 +424,63 @@ class AuditedLog:
 
     def among(self, cells: Cells) -> list[Estimate]:
         """The populations of cells among themselves: by `Spread`, shares of the variance of all rows."""
-        spread = self.beside(cells) if isinstance(self.agreement, Spread) else None
-        parts = enumerate(cells.parts.values())
-        return [(spread and spread.among(number)) or self.estimate(rows) for number, rows in parts]
+        confidence, interval = self.options.confidence, self.options.interval
+        if not cells.by_row:
+            counts = (cells.named(cells.count(each)) for each in cells.members)
+            return [estimate(each, confidence=confidence, interval=interval) for each in counts]
+        spread = self.beside(cells) if isinstance(self.options.agreement, Spread) else None
+        measure = partial(measure_consistency, confidence=confidence, method=interval)
+        parts = enumerate(map(cells.sample.take, cells.members))
+        return [(spread and spread.among(number)) or measure_group(part, measure) for number, part in parts]
+
+
+def read_labels(table: Table) -> dict[Any, int]:
+    """How many rows have each label, None for missing; refuses numbers that are nearly all different."""
+    answer = fetch(table.group_by("label").aggregate(given=table.count()).limit(_MOST_LABELS + 1))
+    values, given = answer.column("label").to_pylist(), numbers_of(answer, "given")
+    if not values:
+        raise BadInput(NO_ROW)
+    if len(values) > _MOST_LABELS:
+        many = f"Predictions have more than {_MOST_LABELS:,} different values"
+        raise BadInput(f"{many}: pass classes, bins, or agreement=fs.Spread().")
+    known = [(label, n) for label, n in zip(values, given, strict=True) if label is not None]
+    if known and all(isinstance(label, int | float) and not isinstance(label, bool) for label, _ in known):
+        numbers, rows = (np.array(column) for column in zip(*known, strict=True))
+        try:
+            refuse_numbers(numbers.astype(np.float64), rows, "")
+        except BadInput:  # what is passed instead are columns, not arrays
+            raise BadInput(
+                f"Predictions are numbers, {len(numbers):,} different ones in {int(rows.sum()):,} rows such as "
+                f"{numbers[0]:g}, and labels agree only if they are equal: {_INSTEAD}."
+            ) from None
+    return dict(zip(values, given.tolist(), strict=True))
+
+
+def counted(table: Table, labels: Mapping[Any, int]) -> Profile:
+    """The rows counted where they are.
+
+    Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
+    are few in columns side by side, else in sorted lists.
+    """
+    keys, label = [name for name in table.columns if name != "label"], table["label"]
+    plain = all(isinstance(value, str | bool | int | float | None) for value in labels)
+    if plain and len(labels) <= _SIDE_BY_SIDE and not label.type().is_unknown():
+        counts = {}
+        for j, value in enumerate(labels):
+            is_it = label.isnull() if value is None else label == literal(value)
+            counts[f"n{j}"] = table.count(where=is_it)
+        groups = table.group_by(keys).aggregate(**counts)
+        answer = fetch(groups.group_by(list(counts)).aggregate(times=groups.count()))
+        cell = np.column_stack([numbers_of(answer, name) for name in counts])
+        which, place = np.nonzero(cell)
+        given, times = cell[which, place], numbers_of(answer, "times")
+    else:
+        groups = table.group_by([*keys, "label"]).aggregate(given=table.count())
+        groups = groups.group_by(keys).aggregate(given=groups["given"].collect())
+        groups = groups.mutate(given=groups["given"].sort())
+        answer = fetch(groups.group_by("given").aggregate(times=groups.count()))
+        lists = answer.column("given").combine_chunks()
+        which = np.repeat(np.arange(len(lists)), np.asarray(lists.value_lengths()))
+        given, times = np.asarray(lists.flatten()).astype(np.int64), numbers_of(answer, "times")
+    profile = Profile.of_groups(which, given, times, np.array([*labels.values()], np.int64))
+    return replace(profile, labels=tuple(labels))

@@ -1,6 +1,5 @@
-"""From an engine to the waist: groups are counted where the rows are, and only the numbers in each group come back."""
+"""Rows of a log in memory: how many have which explanation, prediction, cluster, weight and population."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,84 +7,15 @@ from typing import Any
 import numpy as np
 
 from faithscope.counting.counts import Counts, count_rows
-from faithscope.counting.profile import Profile
-from faithscope.errors import BadInput, Incompatible
+from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations, join_all
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.array_types import Ints
-from faithscope.inputs.labels import refuse_numbers
 from faithscope.runtime.memory import need
 from faithscope.sample import Sample
-from faithscope.tables.columns import CLUSTER, WEIGHT, keys_of, predicted, sample_of
-from faithscope.tables.engines import (
-    Table,
-    fetch,
-    fetch_line,
-    literal,
-    numbers_of,
-)
+from faithscope.tables.columns import CLUSTER, WEIGHT, predicted, sample_of
 
 _PER_ROW = 200  # bytes of a row, with what is computed of it
-_FEW = 16  # labels that are counted side by side
-_MOST_LABELS = 1_000_000
-_INSTEAD = (
-    "pass agreement=fs.Spread() or fs.Close(eps), on the command line --agreement spread, or a column of labels or bins"
-)
-
-
-def read_labels(table: Table) -> dict[Any, int]:
-    """How many rows have each label, None for missing; refuses numbers that are nearly all different.
-
-    Of predictions that are meant as numbers, too many to be listed, all of them under None.
-    """
-    if "label" not in table.columns:
-        return {None: fetch_line(table.aggregate(n=table.count()))["n"]}
-    answer = fetch(table.group_by("label").aggregate(given=table.count()).limit(_MOST_LABELS + 1))
-    values, given = answer.column("label").to_pylist(), numbers_of(answer, "given")
-    if len(values) > _MOST_LABELS:
-        many = f"Predictions have more than {_MOST_LABELS:,} different values"
-        raise BadInput(f"{many}: pass classes, bins, or agreement=fs.Spread().")
-    known = [(label, n) for label, n in zip(values, given, strict=True) if label is not None]
-    if known and all(isinstance(label, int | float) and not isinstance(label, bool) for label, _ in known):
-        numbers, rows = (np.array(column) for column in zip(*known, strict=True))
-        try:
-            refuse_numbers(numbers.astype(np.float64), rows, "")
-        except BadInput:  # what is passed instead are columns, not arrays
-            raise BadInput(
-                f"Predictions are numbers, {len(numbers):,} different ones in {int(rows.sum()):,} rows such as "
-                f"{numbers[0]:g}, and labels agree only if they are equal: {_INSTEAD}."
-            ) from None
-    return dict(zip(values, given.tolist(), strict=True))
-
-
-def counted(table: Table, labels: Mapping[Any, int]) -> Profile:
-    """The rows counted where they are.
-
-    Groups with the same numbers of rows by label are merged in the engine, and only those numbers come back, if labels
-    are few in columns side by side, else in sorted lists.
-    """
-    keys, label = keys_of(table.columns), table["label"]
-    plain = all(isinstance(value, str | bool | int | float | None) for value in labels)
-    if plain and len(labels) <= _FEW and not label.type().is_unknown():
-        counts = {}
-        for j, value in enumerate(labels):
-            is_it = label.isnull() if value is None else label == literal(value)
-            counts[f"n{j}"] = table.count(where=is_it)
-        groups = table.group_by(keys).aggregate(**counts)
-        answer = fetch(groups.group_by(list(counts)).aggregate(times=groups.count()))
-        cell = np.column_stack([numbers_of(answer, name) for name in counts])
-        which, place = np.nonzero(cell)
-        given, times = cell[which, place], numbers_of(answer, "times")
-    else:
-        groups = table.group_by([*keys, "label"]).aggregate(given=table.count())
-        groups = groups.group_by(keys).aggregate(given=groups["given"].collect())
-        groups = groups.mutate(given=groups["given"].sort())
-        answer = fetch(groups.group_by("given").aggregate(times=groups.count()))
-        lists = answer.column("given").combine_chunks()
-        which = np.repeat(np.arange(len(lists)), np.asarray(lists.value_lengths()))
-        given, times = np.asarray(lists.flatten()).astype(np.int64), numbers_of(answer, "times")
-    profile = Profile.of_groups(which, given, times, np.array([*labels.values()], np.int64))
-    return replace(profile, labels=tuple(labels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,16 +70,11 @@ class Cells:
         return self.kinds.agreement.of_numbers or not self.kinds.plain
 
     @property
-    def parts(self) -> dict[Any, Counts | Sample]:
-        """The rows of each population: counts of labels, all that is known of numbers, clusters and weights."""
-        by_row = self.by_row
-        group = np.repeat(self.group, self.given) if by_row else self.group
+    def members(self) -> list[Ints]:
+        """The cells of each population; its rows if each counts by itself."""
+        group = np.repeat(self.group, self.given) if self.by_row else self.group
         times = np.bincount(group, minlength=len(self.populations))
-        members = np.split(np.argsort(group, kind="stable"), np.cumsum(times)[:-1])
-        return {
-            name: self.sample.take(each) if by_row else self.named(self._numbered(each))
-            for name, each in zip(self.populations, members, strict=True)
-        }
+        return np.split(np.argsort(group, kind="stable"), np.cumsum(times)[:-1])
 
     @cached_property
     def counts(self) -> Counts:
@@ -159,9 +84,10 @@ class Cells:
     @cached_property
     def numbered(self) -> Counts:
         """The same with explanations by number."""
-        return self._numbered(np.arange(len(self.given)))
+        return self.count(np.arange(len(self.given)))
 
-    def _numbered(self, cells: Ints) -> Counts:
+    def count(self, cells: Ints) -> Counts:
+        """Rows of some cells by explanation, by number, and prediction."""
         counts = count_rows(replace(self.kinds.take(cells), weights=self.given[cells].astype(np.float64)))
         assert counts.weight is not None
         given = counts.weight.astype(np.int64)

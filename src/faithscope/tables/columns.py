@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
@@ -110,18 +111,20 @@ class NumberColumns:
 
 @dataclass(frozen=True)
 class KeyColumns:
-    """Keys: one value per row, or several named ones, that are only equal or different."""
+    """Keys: one value per row, or several if these have `names`, that are only equal or different.
 
-    names: tuple[str, ...]
-    json: tuple[bool, ...]
-    record: bool
+    `json` says which of the columns hold JSON text; none do if it is empty.
+    """
+
+    names: tuple[str, ...] = ()
+    json: tuple[bool, ...] = ()
 
     what: ClassVar[str] = "keys"
 
     def read(self, values: Values) -> Explanations:
         """Explanations from their values; a missing one reads None."""
-        columns = [read_column(column, as_json) for column, as_json in zip(values, self.json, strict=True)]
-        if not self.record:
+        columns = [read_column(*column) for column in zip_longest(values, self.json, fillvalue=False)]
+        if not self.names:
             return Plain._of(values=to_objects(columns[0]))
         rows = to_objects(list(zip(*columns, strict=True)))
         return Records._of(values=rows, names=self.names)
@@ -141,7 +144,7 @@ class PairColumns:
     def read(self, values: Values) -> Explanations:
         """The points alone, which are what tells counterfactuals apart; counterfactuals if their rows follow."""
         if len(values) == len(self.names):
-            return KeyColumns(self.names, (False,) * len(self.names), True).read(values)
+            return KeyColumns(self.names).read(values)
         import pyarrow as pa
 
         points, rows = (

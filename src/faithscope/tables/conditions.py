@@ -13,7 +13,7 @@ from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import Any
 
 from faithscope.errors import BadInput, FaithscopeError
-from faithscope.tables.engines import Expression, fetch_line, has_zone, literal, nan_as_null
+from faithscope.tables.engines import Expression, fetch_line, has_zone, is_moment, literal, nan_as_null
 from faithscope.tables.source import LogSource
 from faithscope.words import hint, several
 
@@ -115,19 +115,21 @@ def _translated(source: LogSource, node: Any) -> Expression:
 
 
 def _sides(source: LogSource, left: Any, right: Any) -> tuple[Expression, Expression]:
-    """Both sides of an operator; a text of CSV files is a number beside a number, if all of its column are."""
+    """Both sides of an operator, each as it is compared with the other."""
     a, b = _translated(source, left), _translated(source, right)
-    if _is_text(right) and (a.type().is_timestamp() or a.type().is_date()):
-        return _beside_moment(a, to_moment(right.this, _WITH))
-    if _is_text(left) and (b.type().is_timestamp() or b.type().is_date()):
-        return _beside_moment(b, to_moment(left.this, _WITH))[::-1]
-    for node, value, other in ((left, a, b), (right, b, a)):
-        if value.type().is_string() and other.type().is_numeric() and type(node).__name__ == "Column":
-            name = _name(source, node)
-            kind = source.numbers.get(name)
-            value = value if kind is None else nan_as_null(source.table[name].cast(kind))
-            return (value, other) if node is left else (other, value)
-    return a, b
+    return _beside(source, left, a, right, b), _beside(source, right, b, left, a)
+
+
+def _beside(source: LogSource, node: Any, value: Expression, other: Any, against: Expression) -> Expression:
+    """One side: moments if one of them is; a text of CSV files beside a number is one, if all of its column are."""
+    if _is_text(other) and is_moment(value.type()):
+        return _beside_moment(value, to_moment(other.this, _WITH))[0]
+    if _is_text(node) and is_moment(against.type()):
+        return _beside_moment(against, to_moment(node.this, _WITH))[1]
+    if value.type().is_string() and against.type().is_numeric() and type(node).__name__ == "Column":
+        name = _name(source, node)
+        return nan_as_null(source.table[name].cast(source.numbers[name])) if name in source.numbers else value
+    return value
 
 
 def _name(source: LogSource, node: Any) -> str:
@@ -136,9 +138,10 @@ def _name(source: LogSource, node: Any) -> str:
         raise BadInput(
             f"where has {node.sql('duckdb')!r}: name a column of the log alone, in double quotes if need be."
         )
-    if node.name not in source.columns:
+    known = source.table.columns
+    if node.name not in known:
         raise BadInput(
-            f"The log has no column {node.name!r} for where. {hint(node.name, source.columns)} Write a name with other "
+            f"The log has no column {node.name!r} for where. {hint(node.name, known)} Write a name with other "
             "characters in double quotes, a text in single ones."
         )
     return str(node.name)
@@ -169,7 +172,7 @@ def only_rows(source: LogSource, where: str | None, since: Any, time: str | None
     if since is None:
         return source
     start, schema = to_moment(since), source.table.schema()
-    known: list[str] = [name for name, kind in schema.items() if kind.is_timestamp() or kind.is_date()]
+    known: list[str] = [name for name, kind in schema.items() if is_moment(kind)]
     if time is not None:
         source.named([time], "time")
         if time not in known:

@@ -284,16 +284,6 @@ _NAMED = 5  # columns that an error names
 _EXACT = 2**53  # beyond it two integers may share one float64
 
 
-def refuse_infinite(counts: Mapping[str, int]) -> None:
-    """Raise if a column holds infinite numbers, given how many each column holds."""
-    name = next((name for name, count in counts.items() if count), None)
-    if name is not None:
-        raise BadInput(
-            f"Column {name!r} holds an infinite number in {counts[name]:,} rows: every value must be finite. "
-            "Leave such rows out of the log."
-        )
-
-
 def scan(
     table: Table,
     columns: Sequence[str],
@@ -302,6 +292,7 @@ def scan(
     numbers: Sequence[str] = (),
     features: Sequence[str] = (),
     holes: Mapping[str, int] = MappingProxyType({}),
+    infinite: Mapping[str, int] = MappingProxyType({}),
     advice: str = "",
 ) -> int:
     """How many rows a table has; raises if values are missing and nobody said what to do with them, or no row is left.
@@ -312,19 +303,24 @@ def scan(
         Those of the columns that hold numbers, of which missing cannot be a value.
     features : sequence of str
         Further columns of numbers.
-    holes : dict of str to int
-        How many values are missing elsewhere.
+    holes, infinite : dict of str to int
+        How many values are missing, or infinite, elsewhere.
     """
     names, schema = list(dict.fromkeys((*columns, *features))), table.schema()
     question: dict[str, Any] = {"rows": table.count()}
     for j, name in enumerate(names):
-        question[f"c{j}"] = is_missing(table[name]).sum()
+        question[f"c{j}"] = nan_as_null(table[name]).isnull().sum()
         if schema[name].is_floating():
             question[f"i{j}"] = table[name].isinf().sum()
         elif schema[name].is_integer() and name in (*numbers, *features):
             question[f"m{j}"] = table[name].abs().max()
     line = fetch_line(table.aggregate(**question))
-    refuse_infinite({name: line.get(f"i{j}") or 0 for j, name in enumerate(names)})
+    infinite = {**infinite, **{name: line.get(f"i{j}") or 0 for j, name in enumerate(names)}}
+    for name in (name for name, count in infinite.items() if count):
+        raise BadInput(
+            f"Column {name!r} holds an infinite number in {infinite[name]:,} rows: every value must be finite. "
+            "Leave such rows out of the log."
+        )
     for j, name in enumerate(names):
         if (line.get(f"m{j}") or 0) > _EXACT:
             raise BadInput(f"Column {name!r} holds integers beyond 2**53, which float64 cannot tell apart: scale them.")
@@ -353,19 +349,19 @@ def scan(
 def refuse_no_moments(table: Table, column: str) -> None:
     """Raise if a column holds no dates or moments, or one that no date of Python is."""
     kind = table.schema()[column]
-    if not (kind.is_timestamp() or kind.is_date()):
+    if not is_moment(kind):
         raise BadInput(f"Column {column!r} holds {kind}, not dates or moments: convert it to a timestamp.")
     fetch(table.aggregate(low=table[column].min(), high=table[column].max()))
+
+
+def is_moment(kind: Any) -> bool:
+    """Whether a type is of dates or moments."""
+    return bool(kind.is_timestamp() or kind.is_date())
 
 
 def dropped_note(rows: int) -> tuple[str, ...]:
     """How many rows were dropped since values are missing."""
     return (Note(f"{several(rows, 'row was', 'rows were')} dropped: values missing", "dropped"),) if rows else ()
-
-
-def is_missing(value: Expression) -> Expression:
-    """Whether a value is null or NaN."""
-    return nan_as_null(value).isnull()
 
 
 def nan_as_null(value: Expression) -> Expression:

@@ -1,5 +1,6 @@
 """A log made ready to be counted: which columns hold what, of which kind explanations are, and what is missing."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,10 +36,11 @@ from faithscope.tables.columns import (
     SetColumn,
 )
 from faithscope.tables.engines import fetch, fetch_line, refuse_nested, scan, shown
-from faithscope.tables.one_column import code_columns, list_width, plain_columns
+from faithscope.tables.one_column import code_columns, holds_json, list_width, plain_columns
 from faithscope.tables.source import LogSource
 from faithscope.tables.streams import at_once, in_batches
 
+_AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")
 _CODES = " If these columns hold codes, of which a row may have fewer, pass kind='codes'."
 _WORDS = ("phi", "shap", "lime", "importance", "attribution", "contribution")  # in names of columns of importances
 _OF_TEXTS = Clusters | Codebook | CommonPhrases | Phrases | Template  # what takes reasons in words
@@ -52,7 +54,7 @@ def open_log(source: LogSource, options: AuditOptions) -> AuditedLog:
         raise WrongType(
             f"discretizer={options.discretizer!r} cannot be applied in an engine: pass an object such as fs.Sign()."
         )
-    log = replace(_laid_out(source, options), opened=source)
+    log = _laid_out(source, options)
     source, kind, agreement, chosen = log.source, log.kind, options.agreement, options.discretizer
     schema = source.table.schema()
     predicted = log.predictions if agreement.of_numbers else ()
@@ -64,7 +66,7 @@ def open_log(source: LogSource, options: AuditOptions) -> AuditedLog:
             )
     if steps(chosen) and not isinstance(kind, ReasonColumn):
         _refuse_unlike(chosen, log)
-    holes: Mapping[str, int] = {}
+    holes, infinite = Counter[str](), Counter[str]()
     together, whole, advice = isinstance(kind, ReasonColumn) or bool(steps(chosen)), list[str](), ""
     types = {name: schema[name] for name in log.columns}
     if isinstance(kind, KeyColumns) and len(types) > 1 and any(held.is_string() for held in types.values()):
@@ -73,9 +75,9 @@ def open_log(source: LogSource, options: AuditOptions) -> AuditedLog:
         whole = [name for name, held in types.items() if held.is_integer()]
     if isinstance(kind, NumberColumns):  # discretized in batches, as are lists and many features
         if together or len(types) > _WIDE or types[log.columns[0]].is_array():
-            log, holes = in_batches(log)
+            log, holes, infinite = in_batches(log)
         together = False
-    told: dict[str, Any] = {"features": whole, "holes": holes, "advice": advice}
+    told: dict[str, Any] = {"features": whole, "holes": holes, "infinite": infinite, "advice": advice}
     log = replace(log, total=scan(source.table, log.used, options.nulls, numbers=(*log.weights, *predicted), **told))
     for name in log.weights:
         none = fetch_line(source.table.aggregate(n=(source.table[name] == 0).sum()))["n"]
@@ -117,7 +119,7 @@ def countable(
     pairs = options.said.kind == "counterfactuals" or any(name.startswith("cf_") for name in explained)
     read = [*(name for role in named if role != "id" for name in named[role]), *further]
     nested = any(schema[name].is_map() or schema[name].is_struct() for name in read)
-    if pairs or nested or not explained or (shows and {*read} != {*source.columns}):
+    if pairs or nested or not explained or (shows and {*read} != {*source.table.columns}):
         return None
     signs = any(isinstance(step, Sign) for step in steps(options.discretizer)[:1])
     return {name: signs and name in explained and schema[name].is_floating() for name in read}
@@ -156,14 +158,18 @@ def _laid_out(source: LogSource, options: AuditOptions) -> AuditedLog:
     )
     with understood():
         own = None if settings is None else _own_log(log, settings)
-    log = _with_inputs(_foreign_log(log) if own is None else own)
+    log = _foreign_log(log) if own is None else own
+    if isinstance(log.kind, ReasonColumn):
+        log = _with_inputs(log, log.kind)
+    elif options.said.inputs is not None:
+        raise BadInput(f"inputs are the texts that reasons in words are about; the log holds {log.kind.what}.")
     _refuse_marked(marked, "explanation", (*log.columns, *log.originals))
-    kind, known, features = log.kind, log.features, options.features
+    kind, features = log.kind, options.features
     ranked = isinstance(kind, NumberColumns) and kind.ranked
-    if set(known) != set(features) or ranked or len(log.columns) != len(features):
+    if not features or set(log.features) != set(features) or ranked or len(log.columns) != len(features):
         return log
     # In the order of another log, which decides between features of equal size.
-    place = [known.index(name) for name in features]
+    place = [log.features.index(name) for name in features]
     columns, originals = (tuple(held[j] for j in place) if held else () for held in (log.columns, log.originals))
     same: Any = {"like": kind.like._with(names=features)} if isinstance(kind, NumberColumns) else {"names": features}
     return replace(log, columns=columns, originals=originals, kind=replace(kind, **same))
@@ -187,7 +193,7 @@ def _own_log(log: AuditedLog, settings: Settings) -> AuditedLog | None:
     if log.columns and log.columns not in (own, points):
         return None
     originals = tuple(settings["originals"]["columns"]) if pairs else ()
-    for name in (name for name in (*points, *originals) if name not in log.source.columns):
+    for name in (name for name in (*points, *originals) if name not in log.source.table.columns):
         raise BadInput(
             f"The log says that its explanations are in column {name!r}, which it no longer has: write it again with "
             "all its columns, or say which columns are the explanation."
@@ -206,8 +212,7 @@ def _own_log(log: AuditedLog, settings: Settings) -> AuditedLog | None:
     elif what == "Rules":
         kind = RuleColumn(tuple(settings["features"]), settings["tree"])
     elif what in ("Plain", "Records"):
-        record = what == "Records"
-        kind = KeyColumns(names, tuple(settings["json"]) if record else (settings["json"],), record)
+        kind = KeyColumns(names, tuple(settings["json"]) if what == "Records" else (settings["json"],))
     elif what == "Reasons":
         kind = ReasonColumn(held[1], tuple(settings["json"][:2]), str(settings["form"]))
     elif what == "Codes":
@@ -224,13 +229,15 @@ def _foreign_log(log: AuditedLog) -> AuditedLog:
     columns, options = log.columns, log.options
     first = next(iter(steps(options.discretizer)), None)
     wanted = options.said.kind or ("reasons" if isinstance(first, _OF_TEXTS) else None)
-    source, wanted, features, sparse = plain_columns(log.source, columns, wanted, options)
+    source, features, sparse = log.source, tuple[str, ...](), False
+    if len(columns) == 1 and wanted not in _AS_IT_IS and holds_json(source.table, columns[0], wanted):
+        source, wanted, features, sparse = plain_columns(source, columns[0], wanted, options)
     if wanted == "codes":
         source, kind = code_columns(source, columns)
         return replace(log, source=source, kind=kind)
     if wanted == "counterfactuals" or (wanted is None and all(name.startswith("cf_") for name in columns)):
         names = tuple(name.removeprefix("cf_") for name in columns)
-        pairs = {name: next((n for n in (f"original_{name}", name) if n in source.columns), "") for name in names}
+        pairs = {name: next((n for n in (f"original_{name}", name) if n in source.table.columns), "") for name in names}
         for name in (name for name, original in pairs.items() if not original):
             raise BadInput(
                 f"Counterfactuals need the rows they belong to: the log has cf_{name} but neither original_{name} nor "
@@ -276,7 +283,7 @@ def _foreign_log(log: AuditedLog) -> AuditedLog:
     if wanted == "keys":
         for name in (name for name in columns if schema[name].is_nested()):
             raise WrongType(f"Column {name!r} holds {schema[name]}: a key is one value; name its parts as columns.")
-        return replace(log, kind=KeyColumns(columns, (False,) * len(columns), several))
+        return replace(log, kind=KeyColumns(columns if several else ()))
     if several:
         raise BadInput(f"{wanted.capitalize()} sit in one column; got {', '.join(columns)}.")
     if wanted == "reasons":
@@ -293,7 +300,7 @@ def _foreign_log(log: AuditedLog) -> AuditedLog:
             for item in (value if isinstance(value, list | tuple | set | frozenset) else (value,))
             if isinstance(item, str)
         }
-        ordered = (*(name for name in source.columns if name in spoken), *sorted(spoken - set(source.columns)))
+        ordered = (*(name for name in schema if name in spoken), *sorted(spoken - set(schema)))
         read = source.as_numbers([name for name in ordered if name not in of_text])
         return replace(log, source=read, kind=RuleColumn(ordered))
     if not lists:
@@ -301,13 +308,9 @@ def _foreign_log(log: AuditedLog) -> AuditedLog:
     return replace(log, kind=SetColumn(words=wanted == "words"))
 
 
-def _with_inputs(log: AuditedLog) -> AuditedLog:
+def _with_inputs(log: AuditedLog, kind: ReasonColumn) -> AuditedLog:
     """The log with the columns of what its reasons are about, if the discretizer reads them."""
     options, own = log.options, (log.source.settings or {}).get("columns", ())
-    if not isinstance(log.kind, ReasonColumn):
-        if options.said.inputs is not None:
-            raise BadInput(f"inputs are the texts that reasons in words are about; the log holds {log.kind.what}.")
-        return log
     for step in steps(options.discretizer):
         if step.reads_beyond_text:
             raise BadInput(
@@ -315,7 +318,7 @@ def _with_inputs(log: AuditedLog) -> AuditedLog:
                 "matched: read the log and call fs.consistency(fs.Reasons(texts), ...), or write the cluster of each "
                 "row as a column and audit it with kind='keys'."
             )
-    names = own[2:] if options.said.inputs is None and log.kind.written else options.said.inputs
+    names = own[2:] if options.said.inputs is None and kind.written else options.said.inputs
     inputs = () if not names else log.source.named(names, "inputs")
     odd = next((name for name in inputs if not log.source.table.schema()[name].is_string()), None)
     if odd is not None:

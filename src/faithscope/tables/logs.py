@@ -193,10 +193,10 @@ class Log:
         with source.one_state():
             chosen = self.where is not None or self.since is not None
             rows = only_rows(source, self.where, self.since, self.time) if chosen else source
-            columns = None
-            if options is not None and not rows.embedded:
-                columns = countable(rows, options, further, shows=shows)
-            yield rows.copied(columns)
+            if not rows.embedded:
+                columns = None if options is None else countable(rows, options, further, shows=shows)
+                rows = rows.copied(columns)
+            yield rows
 
     def _source(self) -> LogSource:
         """The log as it is now; the rows of a query, which can be read once, as they were then."""
@@ -241,8 +241,7 @@ class Log:
         columns = () if by is None else source.named(by, "by")
         with self._opened(source, settings, columns) as rows:
             measured = open_log(rows, settings)
-            notes = (*measured.source.notes, *measured.notes)
-            return noted(measured.consistency, notes) if by is None else measured.by(columns)
+            return noted(measured.consistency, measured.source.notes) if by is None else measured.by(columns)
 
     def _in_memory(self, verb: Callable[..., Any], rows: LogSource, options: dict[str, Any]) -> Any:
         """What a verb says of the rows, once they are here."""
@@ -270,5 +269,5 @@ class Log:
         scan(log.source.table, groups, log.options.nulls)
         found = read_rows(log, groups)
         given = found.explanations
-        told = (*given.remarks, *rows.notes, *log.source.notes, *log.notes, *dropped_note(log.total - len(given)))
+        told = (*given.remarks, *log.source.notes, *dropped_note(log.total - len(given)))
         return found._replace(explanations=given._with(remarks=tuple(dict.fromkeys(told))))

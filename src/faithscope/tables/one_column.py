@@ -20,11 +20,10 @@ from faithscope.explanations.codes import LOOK_LIKE_MARKS, SEPARATORS
 from faithscope.runtime.memory import need
 from faithscope.tables.audited import AuditOptions
 from faithscope.tables.columns import CodeColumns
-from faithscope.tables.engines import Expression, Table, call, clear_errors, fetch, fetch_line, nan_as_null, numbers_of
+from faithscope.tables.engines import Table, call, clear_errors, fetch, fetch_line, nan_as_null, numbers_of
 from faithscope.tables.source import LogSource
 from faithscope.words import several
 
-_AS_IT_IS = ("keys", "reasons", "rules", "counterfactuals")
 _IN_COLUMNS = "write one column per feature, or audit a part of the log"
 _COPIES = 10  # of a column that is read here, in memory
 _MOST_KEYS = 1_000
@@ -47,18 +46,15 @@ def _is_number(value: Any) -> bool:
 
 
 def plain_columns(
-    source: LogSource, columns: tuple[str, ...], wanted: str | None, options: AuditOptions
+    source: LogSource, column: str, wanted: str | None, options: AuditOptions
 ) -> tuple[LogSource, str | None, tuple[str, ...], bool]:
-    """The explanation in plain columns: lists of numbers for objects of numbers, lists of what JSON lists hold.
+    """The explanation in a plain column: lists of numbers for objects of numbers, lists of what JSON lists hold.
 
     Also the kind that the caller or the content says it is, the names of its features if the column said them, and
     whether a feature that an explanation does not name counts 0.
     """
     import pyarrow as pa
 
-    column, plain = columns[0], (source, wanted, (), False)
-    if len(columns) > 1 or wanted in _AS_IT_IS:
-        return plain
     table = source.table
     kind = table[column].type()
     if kind.is_map() and kind.value_type.is_json():  # objects of JSON lines
@@ -66,9 +62,7 @@ def plain_columns(
         kind = table[column].type()
     what = "structs" if kind.is_struct() else "maps" if kind.is_map() else ""
     if not what:
-        if (column == "rule" and wanted is None) or not _is_json(table, column):
-            return plain
-        table = table.mutate(**{column: _present(table[column].cast("string"))})
+        table = table.mutate(**{column: table[column].cast("string").strip().nullif("null").nullif("")})
     known = table.filter(table[column].notnull())
     lines = fetch(known.group_by(column).aggregate(n=known.count()))
     need(_COPIES * lines.nbytes, f"{lines.num_rows:,} different explanations in column {column!r}", _IN_COLUMNS)
@@ -76,7 +70,7 @@ def plain_columns(
     held = _Held(column, [_item(value) for value in values], numbers_of(lines, "n").tolist(), values)
     form = "objects" if what else held.form(wanted)
     if form in ("keys", "rules"):
-        return plain if form == "keys" else (source, form, (), False)
+        return source, wanted if form == "keys" else form, (), False
     names: tuple[str, ...] = ()
     told, read, part = [f"explanations were read from JSON lists in column {column!r}"], held.items, pa.float64()
     if form == "objects":
@@ -110,26 +104,25 @@ def _with_values(table: Table, column: str, lines: Any, values: Any) -> Table:
     return connection.table(name, database=("temp", "main"))
 
 
-def _present(text: Expression) -> Expression:
-    """A text without blanks around it, null if it is empty or the null of JSON."""
-    return text.strip().nullif("null").nullif("")
-
-
 def _shortened(value: Any) -> str:
     """A value of the log, short enough for a sentence."""
     text = value if isinstance(value, str) else ", ".join(name for name, _ in _item(value))
     return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
-def _is_json(table: Table, column: str) -> bool:
-    """Whether a column is of JSON, or most of its texts stand in braces or brackets; those empty or null do not count.
+def holds_json(table: Table, column: str, wanted: str | None) -> bool:
+    """Whether a column is of JSON, structs or maps, or most of its texts stand in braces or brackets.
 
-    A column in which fewer are JSON objects or lists of numbers is refused.
+    Texts that are empty or null do not count. A column in which fewer are JSON objects or lists of numbers is refused.
     """
     kind = table[column].type()
+    if kind.is_map() or kind.is_struct():
+        return True
+    if column == "rule" and wanted is None:
+        return False
     if not kind.is_string():
         return bool(kind.is_json())
-    text = _present(table[column])
+    text = table[column].strip().nullif("null").nullif("")
     framed = (text.startswith("{") & text.endswith("}")) | (text.startswith("[") & text.endswith("]"))
     sure = framed & text.re_search(_SURELY)
     example = text.min(where=~framed)

@@ -168,7 +168,7 @@ def _manner(measured: AuditedLog) -> dict[str, str]:
         "clusters": " and ".join(measured.clusters),
         "weights": " and ".join(measured.weights),
         "discretizer": repr(chosen),
-        "agreement": repr(measured.agreement),
+        "agreement": repr(measured.options.agreement),
         "the kind of explanations": kind.what,
         "the number of features": str(kind.width) if isinstance(kind, NumberColumns) and not measured.features else "",
     }

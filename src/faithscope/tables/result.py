@@ -72,7 +72,7 @@ class Examples(NamedTuple):
                 ids[name] = others.pop(name)
         compared = found.columns.select(list(others)) if others else None
         clusters = None if found.clusters is None else number_labels(found.clusters)[1]
-        labels, agreement = found.predictions, measured.agreement
+        labels, agreement = found.predictions, measured.options.agreement
         return cls(Sample(found.explanations, labels, compared, clusters=clusters, agreement=agreement), ids, others)
 
     def name(self, row: int) -> str:
@@ -241,7 +241,7 @@ class Audit(OfOneExplainer):
             rows = read_rows(measured)
         if not rows.columns.num_columns:
             raise BadInput("The log has no columns besides predictions, explanations and ids, so there are no slices.")
-        sample = rows._replace(X=None).sample(measured.agreement)
+        sample = rows._replace(X=None).sample(measured.options.agreement)
         return find_slices(sample, rows.columns, most=most, confidence=self.consistency.confidence, seed=seed)
 
     def encoding(self) -> "Encoding":
@@ -312,7 +312,7 @@ def _counts(measured: AuditedLog, k: int | None) -> Counts:
     """Counts of the k worst explanations; of all without k, and if all are in memory."""
     if measured.cells is not None or k is None:
         return measured.everything.counts
-    rows = measured.bare
+    rows = measured.rows()
     return measured.fetched(_among(rows, _worst(rows, k), keys_of(rows.columns))).counts
 
 
@@ -342,7 +342,7 @@ def _some_rows(measured: AuditedLog, rows: Table) -> Any:
     """A few rows of each label of the worst explanations; of numbers, one of each number and cluster of far pairs."""
     import ibis
 
-    cells, numbers = measured.cells, measured.agreement.of_numbers
+    cells, numbers = measured.cells, measured.options.agreement.of_numbers
     kind = [*keys_of(rows.columns), *predicted(rows.columns)]
     told = kind if numbers else keys_of(rows.columns)
     if cells is None:

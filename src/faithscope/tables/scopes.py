@@ -37,7 +37,7 @@ from faithscope.tables.engines import (
     predictions_of,
     shown,
 )
-from faithscope.tables.layout import open_log
+from faithscope.tables.streams import in_batches
 from faithscope.tables.writing import DOCUMENT
 from faithscope.words import several
 
@@ -88,7 +88,7 @@ def scoped_by(measured: AuditedLog, columns: Sequence[str], measures: Sequence[s
 
 def encoding(measured: AuditedLog) -> Encoding:
     """The encoding of the rows of a log."""
-    refuse_spread(measured.agreement, "encoding")
+    refuse_spread(measured.options.agreement, "encoding")
     try:
         sample, _ = _of_scopes(measured)
     except NotScoped as problem:
@@ -126,7 +126,7 @@ def _of_scopes(measured: AuditedLog, by: Sequence[str] = ()) -> tuple[Sample | N
     lacking = sum(document is None for document in rows.X) if words else 0
     if lacking:
         raise NotScoped(f"the document is missing in {several(lacking, 'row', 'rows')}")
-    return rows.sample(measured.agreement), rows.by
+    return rows.sample(measured.options.agreement), rows.by
 
 
 def _inputs(log: AuditedLog, features: Sequence[str], never: Sequence[str]) -> tuple[dict[str, str], list[str]]:
@@ -163,9 +163,8 @@ def _of_importances(measured: AuditedLog, kind: NumberColumns) -> tuple[Sample, 
             f"rows alike in them are counted in memory, at most {_MOST_NAMED:,}, and the log has "
             f"{measured.consistency.n:,}: audit a part of it"
         )
-    if not names_all(left):
-        assert log.opened is not None
-        log = open_log(log.opened, replace(options, discretizer=Original()))
+    if not names_all(left) and log.keyed is not None:
+        log = in_batches(replace(log.keyed.before, options=replace(options, discretizer=Original())))[0]
     given = read_rows(log, (), inputs).sample(options.agreement)
     try:
         ruled, _ = given._scoped_by(Alike())

@@ -81,11 +81,6 @@ class LogSource:
     files: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(self.table.columns)
-
     @contextmanager
     def one_state(self) -> Iterator[None]:
         """All questions inside are about one state of the log: raises if its files were written anew meanwhile."""
@@ -100,7 +95,7 @@ class LogSource:
                     )
 
     def copied(self, columns: Mapping[str, bool] | None = None) -> "LogSource":
-        """The log in a DuckDB of our own, which spills to disk; itself if it is there.
+        """The log in a DuckDB of our own, which spills to disk.
 
         Only `columns` travel if these are said, and floats as their signs if that is enough. Lines that the engine may
         well hold often are counted there and travel once: those without moments, and without floats as they are, of
@@ -109,12 +104,10 @@ class LogSource:
         """
         import ibis
 
-        if self.embedded:
-            return self
         md5: Any = ibis.udf.scalar.builtin(_md5, name="md5")
         engine, numbers, travels, apart, arrives = self.table.get_backend().name, dict(self.numbers), {}, {}, []
         counts = columns is not None and engine in _COUNTING
-        for j, (name, of_sign) in enumerate((columns or dict.fromkeys(self.columns, False)).items()):
+        for j, (name, of_sign) in enumerate((columns or dict.fromkeys(self.table.columns, False)).items()):
             value, said = self.table[name], "{}"
             kind = value.type()
             if kind.is_decimal() and kind.precision is None:  # of Postgres, of any length
@@ -145,13 +138,14 @@ class LogSource:
                 apart[f"h{j}"] = md5(value)
             quoted = name.replace('"', '""')
             arrives.append(f'{said.format(f"c{j}")} AS "{quoted}"')
-        if not counts:
-            copy = kept(batches(self.table.select(**travels), _ROWS), shared(), ", ".join(arrives))
-            return replace(self, table=copy, numbers=numbers, embedded=True)
-        rows = self.table.select(**travels, **apart).group_by([*travels, *apart]).aggregate(n=ibis._.count())
-        copy = kept(batches(rows, _ROWS), shared(), ", ".join([*arrives, f'n AS "{_TIMES}"']))
-        each = f'{copy.get_name()} AS counted, range(counted."{_TIMES}")'
-        copy = as_view(copy.get_backend(), f'SELECT counted.* EXCLUDE ("{_TIMES}") FROM {each}')
+        rows = self.table.select(**travels)
+        if counts:
+            rows = self.table.select(**travels, **apart).group_by([*travels, *apart]).aggregate(n=ibis._.count())
+            arrives.append(f'n AS "{_TIMES}"')
+        copy = kept(batches(rows, _ROWS), shared(), ", ".join(arrives))
+        if counts:
+            each = f'{copy.get_name()} AS counted, range(counted."{_TIMES}")'
+            copy = as_view(copy.get_backend(), f'SELECT counted.* EXCLUDE ("{_TIMES}") FROM {each}')
         return replace(self, table=copy, numbers=numbers, embedded=True)
 
     def as_numbers(self, columns: Iterable[str]) -> "LogSource":
@@ -166,17 +160,17 @@ class LogSource:
         Columns that a glob means are in the order of the log; a column's own name is no glob.
         """
         listed = [names] if isinstance(names, str) else to_items(names, f"{role}, the names of columns,")
-        known = [each for each in self.columns if each not in (hidden or ())]
+        known = [each for each in self.table.columns if each not in (hidden or ())]
         chosen: dict[str, None] = {}
         for name in listed:
             if not isinstance(name, str):
                 takes = "is the name of a column" if hidden is None else "takes names of columns or globs"
                 raise WrongType(f"{role} {takes}; got {name!r}.")
             like = [each for each in known if hidden is not None and fnmatchcase(each, name)]
-            if name not in self.columns and not like:
+            if name not in self.table.columns and not like:
                 close = hint(name if hidden is None else name.strip("*"), known)
                 raise BadInput(f"The log has no column {name!r} for {role}. {close}")
-            chosen.update(dict.fromkeys([name] if name in self.columns else like))
+            chosen.update(dict.fromkeys([name] if name in self.table.columns else like))
         if not chosen and hidden is not None:
             raise BadInput(f"No column was named for {role}. The log has: {self.listed}.")
         return tuple(chosen)
@@ -184,8 +178,8 @@ class LogSource:
     @property
     def listed(self) -> str:
         """The names of the first columns, for a sentence."""
-        more = len(self.columns) - _LISTED
-        return ", ".join(self.columns[:_LISTED]) + (f" and {more:,} more" if more > 0 else "")
+        more = len(self.table.columns) - _LISTED
+        return ", ".join(self.table.columns[:_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def open_source(log: Any, connect: str | None = None) -> LogSource:
@@ -228,7 +222,8 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
     """The files that paths, folders and globs mean, each once, whatever links lead to it, as one log."""
     import pyarrow.parquet as pq
 
-    found = sorted({file for path in paths for file in _matching(path)}, key=lambda name: (len(name), name))
+    matching = ([path] if path.startswith(_REMOTE) or os.path.isfile(path) else _matching(path) for path in paths)
+    found = sorted(set(chain.from_iterable(matching)), key=lambda name: (len(name), name))
     once: dict[Any, str] = {}
     for file in found:  # two names of one file may be links, or hard links
         status = os.stat(file) if os.path.isfile(file) else None
@@ -264,9 +259,7 @@ def _from_files(connection: Connection, paths: list[str]) -> LogSource:
 
 
 def _matching(path: str) -> list[str]:
-    """The files that a path, a folder or a glob means, but for those whose names say that they are not finished."""
-    if path.startswith(_REMOTE) or os.path.isfile(path):
-        return [path]
+    """The files that a folder or a glob means, but for those whose names say that they are not finished."""
     if os.path.isdir(path):
         files = []
         for place, folders, held in os.walk(path):
@@ -373,10 +366,8 @@ def _from_table(connection: Connection, name: str) -> LogSource:
 def _from_query(query: Any, kind: Query) -> LogSource:
     """The rows of a query, read once, in batches, into a DuckDB of our own that spills to disk."""
     rows = (batch for batch in clearly(_batches(query, kind), f"Reading the {kind}") if batch.num_rows)
-    first = next(rows, None)
-    if first is None:
-        raise BadInput("The log has no rows: nothing can be measured.")
-    table = kept(chain([first], rows), shared())
+    first: Any = next(rows, None)
+    table = kept(() if first is None else chain([first], rows), shared())
     settings = read_settings(first.schema.empty_table())
     return LogSource(_with_known_types(table), kind, settings, embedded=True)
 

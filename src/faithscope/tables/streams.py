@@ -6,7 +6,7 @@ memory stays bounded; the texts of reasons, and counterfactuals with their rows,
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from faithscope.runtime.memory import need
 from faithscope.tables.audited import AuditedLog, Keyed
 from faithscope.tables.columns import KEY, NumberColumns, Numbered, ReasonColumn, keys_of, sample_of
 from faithscope.tables.connections import beside, kept
-from faithscope.tables.engines import NO_ROW, Table, batches, refuse_infinite
+from faithscope.tables.engines import NO_ROW, Table, batches
 from faithscope.tables.source import LogSource
 
 _CELLS = 2**21  # importances in a batch
@@ -30,8 +30,8 @@ _MOST_ROWS = 2**17
 _COPIES = 4  # of rows that are fetched all at once, in memory
 
 
-def in_batches(log: AuditedLog) -> tuple[AuditedLog, Mapping[str, int]]:
-    """The log with keys of its importances as they are discretized, and how often each feature is missing."""
+def in_batches(log: AuditedLog) -> tuple[AuditedLog, Counter[str], Counter[str]]:
+    """The log with keys of its importances as they are discretized; how often each feature is missing, and infinite."""
     kind, missing, infinite = log.kind, Counter[str](), Counter[str]()
     assert isinstance(kind, NumberColumns)
     features = log.columns
@@ -73,9 +73,8 @@ def in_batches(log: AuditedLog) -> tuple[AuditedLog, Mapping[str, int]]:
             told = put(batch, packed.packed(numbers))
             yield told if holes is None or log.options.nulls != "drop" else told.filter(~holes)
 
-    source = _kept(log, keyed())
-    refuse_infinite(infinite)
-    return replace(log, source=source, keyed=Keyed(packed, log), notes=(*log.notes, *empty.remarks)), missing
+    source = _kept(log, keyed(), empty.remarks)
+    return replace(log, source=source, keyed=Keyed(packed, log)), missing, infinite
 
 
 def at_once(log: AuditedLog) -> AuditedLog:
@@ -93,8 +92,8 @@ def at_once(log: AuditedLog) -> AuditedLog:
     if isinstance(log.kind, ReasonColumn):  # with nulls="key"
         known = table.column("k0").is_valid().to_numpy()
     there, chosen = table.filter(pa.array(known)), log.options.discretizer
-    sample = sample_of(there, log.read(there), log.agreement)
-    sample = replace(sample, labels=log.agreement.read(sample.labels))
+    sample = sample_of(there, log.read(there), log.options.agreement)
+    sample = replace(sample, labels=log.options.agreement.read(sample.labels))
     measured, settled = sample.settled(chosen)
     coarse = measured.discretized(settled)
     notes = (*coarse.all_notes, *label_word_notes(sample, coarse, chosen))
@@ -103,16 +102,17 @@ def at_once(log: AuditedLog) -> AuditedLog:
     numbers[places] = codes
     left = (numbers >= 0) | ~known  # without the rows that served to learn
     copy = put(table, pa.array(numbers, mask=numbers < 0)).filter(pa.array(left))
-    stands = Keyed(Numbered(coarse.explanations.take(first), what), log, sample, settled, sample.n - measured.n, notes)
-    told = () if isinstance(log.kind, ReasonColumn) else notes
-    return replace(log, source=_kept(log, [copy]), keyed=stands, notes=(*log.notes, *told))
+    stands = Keyed(Numbered(coarse.explanations.take(first), what), log, sample, settled, sample.n - measured.n)
+    if isinstance(log.kind, ReasonColumn):
+        return replace(log, source=_kept(log, [copy]), keyed=replace(stands, notes=notes))
+    return replace(log, source=_kept(log, [copy], notes), keyed=stands)
 
 
 def _with_others(log: AuditedLog) -> tuple[Table, Callable[[Any, Any], Any]]:
     """All that explanations are made of, with the log's other columns; and what puts keys beside these."""
     import pyarrow as pa
 
-    others = [name for name in log.source.columns if name not in log.explained]
+    others = [name for name in log.source.table.columns if name not in log.explained]
     short = {f"c{i}": name for i, name in enumerate(others)}
 
     def put(rows: Any, keys: Any) -> Any:
@@ -121,9 +121,9 @@ def _with_others(log: AuditedLog) -> tuple[Table, Callable[[Any, Any], Any]]:
     return log.rows(shown=short, whole=True), put
 
 
-def _kept(log: AuditedLog, tables: Any) -> LogSource:
+def _kept(log: AuditedLog, tables: Any, notes: Sequence[str] = ()) -> LogSource:
     copy = kept(tables, beside(log.source.table.get_backend()))
-    return replace(log.source, table=copy, files={})
+    return replace(log.source, table=copy, files={}, notes=(*log.source.notes, *notes))
 
 
 def _look(values: Floats, features: Sequence[str], missing: "Counter[str]", infinite: "Counter[str]") -> Bools | None:

@@ -31,7 +31,6 @@ from faithscope.tables.engines import (
     DAY,
     Expression,
     floor_to,
-    is_missing,
     refuse_nested,
     refuse_no_moments,
     scan,
@@ -185,11 +184,10 @@ class Windows(Listed):
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers by window, ready for JSON."""
+        changes = {start: change.to_dict() for start, change in self.compared.items()}
         lines = [
-            {"window": start.isoformat(), **estimate.to_dict(), "difference": change and change.to_dict()}
-            for (start, estimate), change in zip(
-                self.estimates.items(), map(self.compared.get, self.estimates), strict=True
-            )
+            {"window": start.isoformat(), **estimate.to_dict(), "difference": changes.get(start)}
+            for start, estimate in self.estimates.items()
         ]
         reference = {"name": self.against, **self.reference.to_dict()}
         among = {} if self.among is None else {"among": self.among.to_dict()}
@@ -229,7 +227,7 @@ class Windows(Listed):
 
 
 def over_time(
-    measured: AuditedLog, column: str, every: str, reference: AuditedLog | int = 1, by: Sequence[str] = ()
+    measured: AuditedLog, column: str, width: Every, reference: AuditedLog | int = 1, by: Sequence[str] = ()
 ) -> Windows:
     """Consistency in each window of time.
 
@@ -237,21 +235,20 @@ def over_time(
     ----------
     column : str
         A column of dates or moments; without a time zone they are taken as they stand, with one as UTC.
-    every : str
-        The length of a window: 1d, 6h, 30min, 1w (from Monday), 1mo.
+    width : Every
+        The length of a window.
     reference : AuditedLog or int
         Another log to compare with, or the number of windows at the beginning that are the reference.
     by : sequence of str
         Columns of populations, which are measured in each window too.
     """
-    width, source = Every.of(every), measured.source
+    every, source = width.word, measured.source
     refuse_nested(source.table.schema(), [column], "a moment is one value")
     refuse_no_moments(source.table, column)
     scan(source.table, [column], "error" if measured.options.nulls == "error" else "drop")
 
     def windowed(further: Mapping[str, str] = MappingProxyType({})) -> Any:
-        rows = measured.rows({"moment": column, **further})
-        rows = rows.filter(~is_missing(rows["moment"]))
+        rows = measured.rows({"moment": column, **further}).drop_null("moment")
         return rows.mutate(window=width.number(rows["moment"])).drop("moment")
 
     cells = measured.fetched(windowed(), ("window",))
@@ -272,8 +269,12 @@ def over_time(
         group = np.maximum(cells.group - (reference - 1), 0)
         base = measured.among(replace(cells, populations=numbers[reference - 1 :], group=group))[0]
     found = Windows(every, estimates, base, against, first)
-    beside = measured.beside(cells) if other is None else measured.beside_reference(cells, other)
-    if beside is not None and not isinstance(measured.agreement, Spread):  # whose variance is that of all windows
+    beside = None
+    if other is not None:
+        beside = measured.beside_reference(cells, other)
+    elif not isinstance(measured.options.agreement, Spread):  # whose variance is that of all windows
+        beside = measured.beside(cells)
+    if beside is not None:
         answered = beside.answered_by(range(first) if first else [len(numbers)])
         asking = {start: answered.estimate(number) for number, start in enumerate(estimates)}
         found = replace(found, estimates=asking, among=found, _apart=partial(answered.difference, checked=True))
