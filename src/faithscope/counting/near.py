@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -104,17 +105,25 @@ class PairCounts:
         rows[pieces.position] = near.rows[pieces.order]
         # One half of the pairs gives the other, unless filling up segments costs more than that saves.
         sizes = len(radii) * len(codes) * len(pieces.of)
-        once = len(np.unique(codes)) == len(codes) == len(near.centers)  # each center is one row's
-        alike = once and np.array_equal(near.centers[codes], near.rows) and bool((radii == radii[:, :1]).all())
-        self.halved = alike and near.metric in _SYMMETRIC and sizes <= _TABLE and int(pieces.places[-1]) < 1.5 * len(pieces.position)
+        once = len(np.unique(codes)) == len(codes)  # each center is one row's
+        alike = self.alike and once and near.metric in _SYMMETRIC and bool((radii == radii[:, :1]).all())
+        self.halved = alike and sizes <= _TABLE and int(pieces.places[-1]) < 1.5 * len(pieces.position)
         arranged = near.centers[codes[pieces.order]] if self.halved else near.centers
         radii = radii[:, codes[pieces.order]] if self.halved else radii
         self.tiles = to_tiles(replace(near, centers=arranged, rows=rows, radii=radii[0]), radii)
 
+    @cached_property
+    def alike(self) -> bool:
+        """Whether every row is its own center."""
+        near, codes = self.near, self.codes
+        return len(codes) == len(near.centers) and np.array_equal(near.centers[codes], near.rows)
+
     def own(self) -> Bools:
         """Whether each row lies within each radius of its own center: (k, n)."""
         near, inside = self.near, np.less if self.near.open else np.less_equal
-        return inside(paired(near.centers[self.codes], near.rows, near.metric), self.radii[:, self.codes])
+        alike = self.alike and near.metric in _SYMMETRIC
+        distances = np.zeros(len(self.codes)) if alike else paired(near.centers[self.codes], near.rows, near.metric)
+        return inside(distances, self.radii[:, self.codes])
 
     def in_batches(self, work: Callable[[int, Ints], Part]) -> Iterator[Part]:
         """``work(start, counts)`` for batches of centers in order, in threads; `counts` are (k, centers, segments)."""
