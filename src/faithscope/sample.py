@@ -15,7 +15,7 @@ from faithscope.explanations import Explanations
 from faithscope.explanations.base import join_all
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.columns import Column, Rows

@@ -219,7 +219,7 @@ class Rows:
 
     @cached_property
     def cells(self) -> tuple[Ints, Ints, Ints]:
-        """The pairs of an explanation and a prediction that occur, in order, and the number of each row's among them."""
+        """The different pairs of an explanation and a prediction, in order, and the number of each row's."""
         return numbered_pairs(self.codes, self.labels)
 
     def given(self, start: int, many: int) -> Ints:
