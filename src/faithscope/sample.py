@@ -15,7 +15,7 @@ from faithscope.explanations import Explanations
 from faithscope.explanations.base import join_all
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.alignment import index_of, labels_of, same_rows
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import is_frame, to_vector
 from faithscope.inputs.checks import check_whole, same_length
 from faithscope.inputs.columns import Column, Rows
@@ -290,9 +290,12 @@ class Sample:
 
     def half_places(self, seed: int) -> tuple[Ints, Ints]:
         """The places of the rows of both `halves` in this sample; rows of one cluster go to the same half."""
-        clusters = np.arange(self.n) if self.clusters is None else self.clusters
-        many = self.n if self.clusters is None else int(self.clusters.max()) + 1
-        first = first_half(many, seed, "rows" if self.clusters is None else "clusters")[clusters]
+        what, unit = ("rows", np.arange(self.n)) if self.clusters is None else ("clusters", self.clusters)
+        many = int(unit.max(initial=-1)) + 1
+        if many < 4:
+            raise BadInput(f"Choosing on one half of the {what} takes at least 4 of them; got {many}.")
+        order = np.random.default_rng(check_whole(seed, "seed", 0)).permutation(many)
+        first = np.isin(unit, order[: many // 2])
         return np.flatnonzero(first), np.flatnonzero(~first)
 
     def discretized(self, discretizer: Discretize | None) -> "Sample":
@@ -352,15 +355,6 @@ class Sample:
         if not isinstance(chosen, Discretizer) or self.agreement.of_numbers:
             return chosen
         return chosen._knowing_labels(self.numbered_labels[0]) if chosen.asks_labels else chosen
-
-
-def first_half(many: int, seed: int, what: str = "rows") -> Bools:
-    """Which of so many rows, or clusters of rows, are in the half to choose on: a random one."""
-    if many < 4:
-        raise BadInput(f"Choosing on one half of the {what} takes at least 4 of them; got {many}.")
-    first = np.zeros(many, bool)
-    first[np.random.default_rng(check_whole(seed, "seed", 0)).permutation(many)[: many // 2]] = True
-    return first
 
 
 def learned_note(discretizer: Any, looked: int) -> str:

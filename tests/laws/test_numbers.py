@@ -81,3 +81,9 @@ def test_a_single_column_of_rows_is_not_taken_for_predictions():
     assert found.value == pytest.approx(
         brute_spread(X[:, 0][None, :] <= bounds[:, None], outputs, bounds).value, abs=1e-9
     )
+
+
+def test_numbers_that_are_so_large_that_their_neighbors_are_eps_apart_do_not_agree():
+    large = [1e15 + 3.125, 1e15 + 2.625, 1e15 + 2.75]
+    assert fs.consistency(["a"] * 3, large, agreement=fs.Close(0.12)).value == 0
+    assert fs.consistency(["a"] * 4, [*large, large[0]], agreement=fs.Close(0.12)).value == pytest.approx(1 / 6)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from faithscope.inputs.chunks import over_chunks, rows_at
 from faithscope.inputs.labels import to_number_predictions
 
 _WIDTH = 4  # numbers worked on per value
+_APART = 2.0  # between the numbers of bins that do not lie next to each other, or are of two groups
 _NEARLY_ALL = 0.95  # of the variance, in one of several columns
 
 
@@ -86,8 +87,8 @@ class Tolerance(_ByDistance):
         return _ToleranceSums(values, self.eps)
 
 
-def _window(values: Floats, eps: float, close: np.ufunc) -> tuple[Ints, Ints]:
-    """Where the values whose distance from each is less than eps, or at most eps, begin and end.
+def _window(values: Floats, eps: float) -> tuple[Ints, Ints]:
+    """Where the values whose distance from each is at most eps begin and end.
 
     The difference of the pair itself decides, whichever of the two is asked: the ends ``value ± eps``, between which
     values are sought first, are rounded.
@@ -98,9 +99,9 @@ def _window(values: Floats, eps: float, close: np.ufunc) -> tuple[Ints, Ints]:
     def fill(start: int, stop: int) -> None:
         own = values[start:stop]
         low = _search(values, own - eps - slack)
-        while (more := (low > 0) & close(own - np.take(values, np.maximum(low - 1, 0)), eps)).any():
+        while (more := (low > 0) & (own - np.take(values, np.maximum(low - 1, 0)) <= eps)).any():
             low -= more
-        while (less := ~close(own - np.take(values, low), eps)).any():
+        while (less := own - np.take(values, low) > eps).any():
             low += less
         lows[start:stop] = low
 
@@ -113,29 +114,17 @@ def _ends(lows: Ints) -> Ints:
     return np.cumsum(np.bincount(lows, minlength=len(lows)))
 
 
-def _search(places: Array, wanted: Array) -> Ints:
-    """``np.searchsorted(places, wanted)``, fast where what is wanted lies close together, as it does in a chunk."""
-    first, last = np.searchsorted(places, [wanted.min(), wanted.max()])
-    return np.asarray(np.searchsorted(places[first:last], wanted) + first)
-
-
-def _lows(rows: GroupedRows, low: Ints, size: int) -> Ints:
-    """Where among these rows the windows begin of each row in its group, of values whose windows begin at `low`."""
-    base, lows = rows.group * size, np.empty(len(rows.group), np.int64)
-    places = base + rows.value
-
-    def fill(start: int, stop: int) -> None:
-        lows[start:stop] = _search(places, base[start:stop] + np.take(low, rows.value[start:stop]))
-
-    over_chunks(fill, len(lows), _WIDTH)
-    return lows
+def _search(places: Array, wanted: Array, side: Literal["left", "right"] = "left") -> Ints:
+    """``np.searchsorted(places, wanted, side)``, fast if what is wanted lies close together, as it does in a chunk."""
+    first, last = np.searchsorted(places, [wanted.min(), wanted.max()], side)
+    return np.asarray(np.searchsorted(places[first:last], wanted, side) + first)
 
 
 class _ToleranceSums(AgreementSums):
     """Rows within eps of a value are a window of its group, so their weight is a difference of two prefix sums."""
 
     def __init__(self, values: Floats, eps: float) -> None:
-        self.low, self.high = _window(values, eps, np.less_equal)
+        self.low, self.high = _window(values, eps)
         self.size = len(values) + 1
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
@@ -151,8 +140,14 @@ class _ToleranceSums(AgreementSums):
         return sums
 
     def within(self, rows: GroupedRows) -> Floats:
-        low, height = _lows(rows, self.low, self.size), _prefixes(rows.weight)
-        return np.asarray(np.take(height, _ends(low)) - np.take(height, low))
+        base, lows = rows.group * self.size, np.empty(len(rows.group), np.int64)
+        places, height = base + rows.value, _prefixes(rows.weight)
+
+        def fill(start: int, stop: int) -> None:
+            lows[start:stop] = _search(places, base[start:stop] + np.take(self.low, rows.value[start:stop]))
+
+        over_chunks(fill, len(lows), _WIDTH)
+        return np.asarray(np.take(height, _ends(lows)) - np.take(height, lows))
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
         height = _prefixes(weight)
@@ -167,67 +162,76 @@ class _CloseSums(AgreementSums):
     """
 
     def __init__(self, values: Floats, eps: float) -> None:
-        if np.abs(values).max(initial=0.0) > eps * 1e300:
-            raise BadInput(
-                f"Close's eps {eps:g} is too small beside predictions of {np.abs(values).max():g}: raise it."
-            )
-        bins, self.place, self.size = np.empty(len(values)), np.empty(len(values)), len(values) + 1
+        largest = np.abs(values).max(initial=0.0)
+        if largest > eps * 1e300:
+            raise BadInput(f"Close's eps {eps:g} is too small beside predictions of {largest:g}: raise it.")
+        self.place, self.size = np.empty(len(values)), len(values) + 1
 
         def cut(start: int, stop: int) -> None:
-            rest = np.remainder(values[start:stop], eps)
-            bins[start:stop], self.place[start:stop] = np.rint((values[start:stop] - rest) / eps), rest / eps
+            self.place[start:stop] = np.remainder(values[start:stop], eps) / eps
 
         over_chunks(cut, len(values), _WIDTH)
-        starts, stops = _runs(bins)
-        bins = bins[starts]
-        first, last = starts[np.searchsorted(bins, bins - 1)], stops[np.searchsorted(bins, bins + 1, side="right") - 1]
-        columns = (starts, stops, first, last)
-        self.start, self.stop, first, last = (np.repeat(column, stops - starts) for column in columns)
-        # In the bin before, only values whose place is higher are less than eps away; in the next bin, only lower ones.
-        self.low, self.high = _window(values, eps, np.less)
-        np.clip(self.low, first, self.start, out=self.low)
-        np.clip(self.high, self.stop, last, out=self.high)
+        # From one value to the next, since quotients of large values are rounded.
+        with np.errstate(over="ignore"):
+            gap, moved = (np.diff(column, prepend=column[:1]) for column in (values, self.place))
+            self.bin = np.cumsum(np.minimum(np.rint(gap / eps - moved), _APART))
+        self.ends = _windows(np.zeros(len(values), np.int64), self.bin, self.place)
 
     def at(self, rows: GroupedRows, group: Ints, value: Ints, power: int = 1) -> Floats:
         places = rows.group * self.size + rows.value
 
         def bounds(part: slice) -> list[Any]:
             base, wanted = group[part] * self.size, value[part]
-            low, first, last, high = (np.take(end, wanted) for end in (self.low, self.start, self.stop, self.high))
+            low, first, last, high = (np.take(end, wanted) for end in self.ends)
             return [_search(places, base + end) for end in (low, first, wanted + 1, last, high)]
 
         prefixes = _power_prefixes(rows.weight, rows_at(self.place, rows.value), power)
         return _sums(prefixes, rows_at(self.place, value), bounds)[power - 1]
 
     def within(self, rows: GroupedRows) -> Floats:
-        place, low = rows_at(self.place, rows.value), _lows(rows, self.low, self.size)
-        starts, stops = _runs(rows.group * self.size + rows_at(self.start, rows.value))  # of a group, in one bin
-        first, last = (np.repeat(ends, stops - starts) for ends in (starts, stops))
-        ends = low, first, last, _ends(low)
-        return _sums(_power_prefixes(rows.weight, place, 1), place, lambda part: _bounds(ends, part))[0]
+        bins, place = (rows_at(column, rows.value) for column in (self.bin, self.place))
+        return _among_themselves(rows.weight, place, _windows(rows.group, bins, place), 1)[0]
 
     def among_all(self, weight: Floats) -> tuple[Floats, Floats]:
-        ends = self.low, self.start, self.stop, self.high
-        prefixes = _power_prefixes(weight, self.place, 2)
-        sums, squares = _sums(prefixes, self.place, lambda part: _bounds(ends, part))
+        sums, squares = _among_themselves(weight, self.place, self.ends, 2)
         return sums, squares
+
+
+def _windows(group: Ints, bins: Floats, place: Floats) -> tuple[Ints, Ints, Ints, Ints]:
+    """For rows in order of group and value: where those less than eps away begin, the bin, its end, and where they end.
+
+    In the bin before, only rows whose place is higher are less than eps away; in the next bin, only lower ones. So a
+    bin's number and a place are a key by which rows are sought.
+    """
+    step = np.minimum(np.diff(bins, prepend=bins[:1]), _APART)
+    step[1:][group[1:] != group[:-1]] = _APART
+    step[:1] = _APART
+    key, low = np.cumsum(step) + place, np.empty(len(place), np.int64)
+
+    def fill(start: int, stop: int) -> None:
+        low[start:stop] = _search(key, key[start:stop] - 1, "right")
+
+    over_chunks(fill, len(low), _WIDTH)
+    starts = np.flatnonzero(step)
+    sizes = np.diff(starts, append=len(step))
+    first, last = (np.repeat(ends, sizes) for ends in (starts, starts + sizes))
+    np.minimum(low, first, out=low)
+    return low, first, last, _ends(low)
+
+
+def _among_themselves(weight: Floats, place: Floats, ends: tuple[Ints, ...], power: int) -> list[Floats]:
+    """`_sums` of rows among themselves, in their order: above a row is the next."""
+
+    def bounds(part: slice) -> list[Any]:
+        low, first, last, high = (end[part] for end in ends)
+        return [low, first, slice(part.start + 1, part.stop + 1), last, high]
+
+    return _sums(_power_prefixes(weight, place, power), place, bounds)
 
 
 def _power_prefixes(weight: Floats, place: Floats, power: int) -> list[Floats]:
     """Prefix sums of ``weight * place**degree``, for every degree up to the power."""
     return [_prefixes(each) for each in accumulate([place] * power, np.multiply, initial=weight)]
-
-
-def _bounds(ends: tuple[Ints, ...], part: slice) -> list[Any]:
-    """The bounds of `_sums`, if the values are the rows themselves: above a row is the next."""
-    low, first, last, high = (end[part] for end in ends)
-    return [low, first, slice(part.start + 1, part.stop + 1), last, high]
-
-
-def _runs(keys: Array) -> tuple[Ints, Ints]:
-    """Where each run of equal keys begins and ends."""
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
-    return starts, np.append(starts[1:], len(keys))[: len(starts)]
 
 
 def _sums(prefixes: list[Floats], place: Floats, bounds: Callable[[slice], list[Any]]) -> list[Floats]:

@@ -297,10 +297,8 @@ class Kinds:
 
     def totals(self) -> ClusterTotals | None:
         """Of all rows, whatever their explanations."""
-        if self.cluster is None:
-            return None
         pairs = parts_left_out(self.everybody.parts)[0]
-        chance = None if pairs.silent > 0 else min(1.0, pairs.agreeing / pairs.total)
+        chance = None if pairs.silent > 0 else pairs.agreeing / pairs.total
         return ClusterTotals.of(Units(self.each, self.cluster), chance)
 
 

@@ -154,10 +154,11 @@ class Counts(CountsRows):
         if self.n == 0:
             nowhere = np.full(len(labels), -1)
             return nowhere, nowhere
-        return self.locate_codes(self.explanations.locate(explanations), labels)
+        codes = self.explanations.locate(explanations)
+        return codes, self.locate_cells(codes, labels)
 
-    def locate_codes(self, codes: Ints, labels: Array) -> tuple[Ints, Ints]:
-        """`locate` for rows whose explanations are given by number."""
+    def locate_cells(self, codes: Ints, labels: Array) -> Ints:
+        """The cell of each row, of which the explanation is given by number; -1 if it was never counted."""
         if self.agreement.of_numbers and labels.ndim == 1:
             values = self.values
             place = np.minimum(np.searchsorted(values, labels), len(values) - 1)
@@ -168,7 +169,7 @@ class Counts(CountsRows):
         cells = self.explanation * len(self.labels) + self.label  # ascending
         wanted = codes * len(self.labels) + known
         place_of = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
-        return codes, np.where((codes >= 0) & (known >= 0) & (cells[place_of] == wanted), place_of, -1)
+        return np.where((codes >= 0) & (known >= 0) & (cells[place_of] == wanted), place_of, -1)
 
     @property
     def values(self) -> Floats:

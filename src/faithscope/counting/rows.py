@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.counting.layout import Layout, order_by, sums
+from faithscope.counting.layout import Layout, numbered_pairs, order_by, sums
 from faithscope.counting.leave_out import Units
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.conditions.conjunctions import Shared
@@ -213,18 +213,14 @@ class Rows:
     @cached_property
     def _by_explanation(self) -> tuple[Ints, Ints]:
         """Rows in order of explanation, then of prediction; and where the rows of each explanation begin."""
-        by_label = order_by(self.labels, len(self.names))
-        order = by_label[order_by(self.codes[by_label], len(self.distinct))]
+        explanation, _, cell = self.cells
+        order = order_by(cell, len(explanation))
         return order, np.searchsorted(self.codes[order], np.arange(len(self.distinct) + 1))
 
     @cached_property
-    def cell(self) -> Ints:
-        """The number of each row's pair of an explanation and a prediction, among those that occur, in order."""
-        order = self._by_explanation[0]
-        pair = (self.codes * len(self.names) + self.labels)[order]
-        cell = np.empty(self.n, np.int64)
-        cell[order] = np.cumsum(np.diff(pair, prepend=pair[:1]) > 0)
-        return cell
+    def cells(self) -> tuple[Ints, Ints, Ints]:
+        """The different pairs of an explanation and a prediction, in order, and the number of each row's."""
+        return numbered_pairs(self.codes, self.labels)
 
     def given(self, start: int, many: int) -> Ints:
         """The rows that were given the explanations from `start` on, in order of explanation, then of prediction."""

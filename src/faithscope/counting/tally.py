@@ -17,7 +17,7 @@ from faithscope.counting.counted import (
     compare_labels,
     compare_numbers,
 )
-from faithscope.counting.counts import Counts, tabulate
+from faithscope.counting.counts import Counts
 from faithscope.counting.cover import Asked
 from faithscope.counting.layout import Bits, sums
 from faithscope.counting.leave_out import ClusterTotals, Losses, Units, ratio
@@ -204,11 +204,12 @@ class Tally:
         rows covered are too many.
         """
         rows, names, known = self.rows, len(self.rows.names), dict[str, Any]()
-        asked = tabulate(rows.codes, rows.labels, len(rows.distinct), names)[0]
+        explanation, label, place = rows.cells
+        cells = asked = explanation * names + label
         if rows.numbers:
-            cells, place, by_cell = asked, rows.cell, np.zeros(len(asked))
-            by_cell[rows.cell] = self.agreeing
-            covered = np.bincount(rows.cell[self.own], minlength=len(cells))
+            by_cell = np.zeros(len(cells))
+            by_cell[place] = self.agreeing
+            covered = np.bincount(place[self.own], minlength=len(cells))
             clusters = None if rows.clusters is None else Kinds.of(self.sample).totals()
             known = {
                 "agreement": self.sample.agreement,
@@ -222,11 +223,11 @@ class Tally:
             at = np.searchsorted(cells, asked)
             missing = np.append(cells, -1)[at] != asked  # cells that rows were given, of which none is covered
             cells, covered = (np.insert(c, at[missing], v) for c, v in ((cells, asked[missing]), (covered, 0)))
-            place = np.searchsorted(cells, asked)[rows.cell]
+            place = np.searchsorted(cells, asked)[place]
+            explanation, label = np.divmod(cells, names)
         given, missed = (np.bincount(each, minlength=len(cells)) for each in (place, place[~self.own]))
         powers = (1, 2) if rows.weighted else ()
         weight, square = [sums(place, rows.weight**power, len(cells)) for power in powers] or (None, None)
-        explanation, label = np.divmod(cells, names)
         tables = explanation, label, given, covered, missed, weight, square
         source = rows.distinct  # a copy, if a caller may change them
         source = source.take(np.arange(rows.n)) if len(source) == rows.n else source
@@ -242,7 +243,7 @@ class Tally:
         rows, counts, moments = self.rows, self.counts, self.moments
         known, necessity = (counts, rows.codes, self.own, tuple(self.idle)), None
         if "recall" in self.wanted and rows.single:
-            terms = recall_left_out(counts, self._lost(recall_losses(counts)), rows.cell, self.own)
+            terms = recall_left_out(counts, self._lost(recall_losses(counts)), rows.cells[2], self.own)
             necessity = Coverage(*known, **terms)
         elif "recall" in self.wanted:
             terms = self.sums["recall"][0].result(np.ones(rows.n, bool), rows.independent.heaviest)
@@ -264,7 +265,7 @@ class Tally:
                 becoming = summed(moments[:, few], rows.codes[few], counts.distinct)
                 losses = losses._replace(by_scope=np.concatenate([losses.by_scope, becoming]))
             lost = self._lost(losses)
-            left_out = share_left_out(counts, lost, rows.cell, self.own)
+            left_out = share_left_out(counts, lost, rows.cells[2], self.own)
             if moments is not None:
                 silent = whole(moments[:, alone])
                 without = silent - moments * alone + lost[3:] - moments * (few & self.own)
@@ -313,7 +314,7 @@ class Tally:
         if np.sum(units.mass > 0) < 2 and told.get("spread") is None:
             told["left_out"] = None
         masses = (asks * rows.weight, asks * rows.weight**2) if rows.weighted else None
-        cell, clusters = np.flatnonzero(many.given)[rows.cell], ClusterTotals.of(units, told["chance"])
+        cell, clusters = np.flatnonzero(many.given)[rows.cells[2]], ClusterTotals.of(units, told["chance"])
         counts = many.of_askers(cell, asks, asks & ~self.own, masses, clusters)
         codes = np.unique(rows.codes[asks], return_inverse=True)[1].reshape(-1)
         told["weights"] = rows.weight[asks] if rows.weighted else None
@@ -323,7 +324,7 @@ class Tally:
         """What encoding reads of all explanations that were added."""
         rows, counts = self.rows, self.counts
         if rows.single:
-            gap, both = gap_of_rows(counts, rows.codes, rows.labels, rows.cell, self.own, self._lost)
+            gap, both = gap_of_rows(counts, rows.codes, rows.labels, rows.cells[2], self.own, self._lost)
         else:
             (blocks,) = self.sums["gap"]
             gap, both = blocks.result(), np.concatenate(blocks.both)

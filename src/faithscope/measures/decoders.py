@@ -174,10 +174,10 @@ class Decoder(ABC):
         sample = Sample.of(explanations, predictions, None, weights, None, clusters).counted().evenly()
         labels = sample.labels
         codes = counts.explanations.locate(discretize(sample.explanations, self.discretizer))
-        units, cells = IndependentUnits.of(sample), counts.locate_codes(codes, labels)[1]
+        units, cells = IndependentUnits.of(sample), counts.locate_cells(codes, labels)
         rows, none = counts.per_label, np.zeros(len(counts.labels), np.int64)
         alike = Counts(Plain([""]), counts.labels, none, np.arange(len(none)), rows, rows, none)  # no explanations
-        known = alike.locate_codes(np.zeros_like(codes), labels)[1]
+        known = alike.locate_cells(np.zeros_like(codes), labels)
         agreeing, guessed = self._agreeing(cells), replace(self, counts=alike, discretizer=None)._agreeing(known)
         unseen, strange = (units.mean((each < 0).astype(np.float64)) for each in (codes, known))
         chance, gain = units.mean(guessed), units.mean(agreeing - guessed)

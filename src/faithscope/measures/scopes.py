@@ -34,7 +34,7 @@ def per_row(coverage: Coverage, sample: Sample, relation: Relation, confidence: 
         ``covers_itself`` is None for rows that were not.
     """
     counts, own, asked = coverage.counts, coverage.own, coverage.asked
-    cells = counts.locate_codes(coverage.codes, sample.labels)[1]
+    cells = counts.locate_cells(coverage.codes, sample.labels)
     total, same = counts.per_explanation[coverage.codes], agreeing_by_cell(counts)[cells]
     met: Met = total - own, same - counts.agreement.itself * own, None
     met = met if sample.clusters is None else _strangers(sample, relation)
@@ -99,7 +99,7 @@ def per_scope(
     }
     if claims is not None and "precision" in (claims.dtype.names or ()):
         # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
-        known = ~np.isnan(claims["precision"]) & (counts.locate_codes(codes, sample.labels)[1] == top[codes])
+        known = ~np.isnan(claims["precision"]) & (counts.locate_cells(codes, sample.labels) == top[codes])
         said, times = (sums(codes, np.where(known, each, 0), counts.distinct) for each in (claims["precision"], 1))
         claimed = divided(said, times, np.nan)
         beside = [np.isnan(claimed + precision), claimed > high + _ROUNDING, claimed < low - _ROUNDING]

@@ -15,6 +15,7 @@ import numpy as np
 from faithscope.counting.leave_out import parts_left_out
 from faithscope.counting.profile import Profile
 from faithscope.inputs.array_types import Floats
+from faithscope.inputs.chunks import over_chunks
 from faithscope.measures.intervals.local import chernoff, log_choose
 from faithscope.measures.intervals.margins import (
     Bracket,
@@ -30,6 +31,7 @@ POWERS = 4  # of what explanations add, of which intervals read sums
 SIZES = np.array([2.0, 3.0, 4.0])  # rows of an explanation that is taken as one draw; larger ones, row by row
 _DRAWN = np.append(SIZES, 1.0)  # rows of what is taken as one draw
 _ROUNDING = 1e-12  # ends of intervals that are nearer than this are the same
+_WIDTH = 4  # numbers worked on per row
 _FLAT = 1e-7  # of the mean square of what rows add, below which it is rounding; the least margin is larger
 
 
@@ -59,16 +61,22 @@ def equality_margins(
         return plain
     # Over explanations of 2, 3 and 4 rows, the sums of Tᵏ for k from 0 to 4, with T what they add to n·M̂; and over rows
     # of larger explanations, the sums of tᵏ, with t how much of T is lost without the row.
-    others, rows = profile.others, profile.rows
-    added = profile.pairs / np.where(others > 0, others, np.inf)
-    lost = added - (profile.pairs - 2 * profile.agreeing) / np.maximum(others - 1.0, 1.0)
-    agreeing = np.empty((len(_DRAWN), POWERS + 1))
-    for size, powers in zip(_DRAWN, agreeing, strict=True):
-        chosen = others == size - 1 if size > 1 else others >= SIZES[-1]
-        values, power = (added if size > 1 else lost)[chosen], rows[chosen] / size
-        for k in range(POWERS + 1):
-            powers[k] = power.sum()
-            power *= values
+    columns = profile.others, profile.agreeing, profile.pairs, profile.rows
+
+    def drawn(start: int, stop: int) -> Floats:
+        others, agreeing, pairs, rows = (column[start:stop] for column in columns)
+        added = pairs / np.where(others > 0, others, np.inf)
+        lost = added - (pairs - 2 * agreeing) / np.maximum(others - 1.0, 1.0)
+        sums = np.empty((len(_DRAWN), POWERS + 1))
+        for size, powers in zip(_DRAWN, sums, strict=True):
+            chosen = others == size - 1 if size > 1 else others >= SIZES[-1]
+            values, power = (added if size > 1 else lost)[chosen], rows[chosen] / size
+            for k in range(POWERS + 1):
+                powers[k] = power.sum()
+                power *= values
+        return sums
+
+    agreeing = np.sum(over_chunks(drawn, len(profile.rows), _WIDTH), axis=0)
     # The same sums of what they add to n·(1 - M̂ - U).
     disagreeing = np.concatenate(_expanded(agreeing, -np.ones((len(_DRAWN), 1)), -_DRAWN[:, None]), axis=1)
     one = np.ones(len(KAPPAS))
@@ -77,7 +85,7 @@ def equality_margins(
     possible = (low <= np.minimum(high, high[0]) + _ROUNDING) & (high >= low[0] - _ROUNDING)
     possible[0] = True
     low, high, kappas, weights = low[possible], high[possible], KAPPAS[possible], weights[:, possible]
-    alone, scale, ends = float(rows[others == 0].sum()), max(1.0, n - 1), []
+    alone, scale, ends = profile.terms.silent, max(1.0, n - 1), []
     for table, mean in ((agreeing, low), (disagreeing, 1 - high)):
         # An explanation of up to four rows is one draw, which adds b T for its N rows: it differs by b T - θ N with θ
         # the mean. Leaving out its rows one by one would count its variance twice.
@@ -85,8 +93,8 @@ def equality_margins(
         second, third, fourth = (alone * (-mean) ** k + moved[k].sum(axis=0) for k in (2, 3, 4))
         fourth = np.maximum(fourth, second**2 / n)
         largest = np.where(second > _FLAT * n, 1.0, 0.0)
-        columns = np.stack([largest, second / scale**2, -third / scale**3, fourth / scale**4], axis=1)
-        ends.append([Deviations(n, *column) for column in columns.tolist()])
+        spreads = np.stack([largest, second / scale**2, -third / scale**3, fourth / scale**4], axis=1)
+        ends.append([Deviations(n, *each) for each in spreads.tolist()])
     wrong, high = check_confidence(confidence) / 2, np.maximum(low, high)
     least = 2 * (1 + kappas) * math.log(1 / wrong) / n
     under, over = (np.array([each.margin(wrong)[0] for each in end]) for end in ends)
