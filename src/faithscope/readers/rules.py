@@ -58,19 +58,18 @@ class Printed:
             Its value in the row explained.
         """
         number = isinstance(code, int | float | np.number) and float(code).is_integer()
-        if name is not None and texts and number:
+        known_as = text.partition(_EQUALS)[0] if name is None else name
+        if texts and number:
             category = texts[int(code)]
-        elif name is None and _EQUALS in text:
-            name, _, category = text.partition(_EQUALS)
-        elif name is not None and text.startswith(name + _EQUALS):
-            category = text.removeprefix(name + _EQUALS)
+        elif text.startswith(known_as + _EQUALS):
+            category = text.removeprefix(known_as + _EQUALS)
         else:
             return [self._in_full(triple, edges) for triple in parse_rule(text, self.names)]
         known = texts or ({int(code): category} if number else {})
         for each, meant in known.items():
-            if (other := self.codes.setdefault(name, {}).setdefault(each, meant)) != meant:
-                raise BadInput(f"The code {each} of {name!r} stands for {other!r} and for {meant!r}.")
-        return [(name, "==", category)]
+            if (other := self.codes.setdefault(known_as, {}).setdefault(each, meant)) != meant:
+                raise BadInput(f"The code {each} of {known_as!r} stands for {other!r} and for {meant!r}.")
+        return [(known_as, "==", category)]
 
     def _in_full(self, triple: Triple, edges: Sequence[float]) -> Triple:
         """A condition with the bound of which it prints two decimals; a remark if that is not known for sure.
@@ -183,19 +182,19 @@ def _anchor_rules(anchors: Sequence[Anchor], wanted: Wanted) -> Rules:
     known = getattr(anchors[0].explainer, "feature_names", None)
     names = None if known is None else tuple(map(str, known))
     features = names or wanted.features
-    printed, rows = Printed(features), []
+    by_column, printed = dict(enumerate(features or ())), Printed(features)
+    rows: list[list[Triple]] = []
     for number, (conditions, positions, instance, *_, explainer) in enumerate(anchors):
-        row: list[Triple] = []
+        rows.append([])
+        codes = {} if instance is None else dict(enumerate(instance))
         ordinal, named = (getattr(explainer, name, {}) for name in ("ordinal_features", "categorical_names"))
         try:
             for text, j in zip(conditions, positions, strict=True):
-                name = features[j] if features is not None and j < len(features) else None
                 texts = {} if j in ordinal else {code: str(label) for code, label in enumerate(named.get(j, ()))}
-                code = instance[j] if instance is not None and j < len(instance) else None
-                row += printed.read(text, name, _edges(getattr(explainer, "disc", None), j), texts, code)
+                edges = _edges(getattr(explainer, "disc", None), j)
+                rows[-1] += printed.read(text, by_column.get(j), edges, texts, codes.get(j))
         except BadInput as problem:
             raise BadInput(f"Row {number}: {problem} Name the columns: fs.read(anchors, features=[...]).") from None
-        rows.append(row)
     return printed.rules(rows, wanted, names)
 
 
