@@ -41,14 +41,15 @@ class OfflineChart(alt.LayerChart):
     """
 
     def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
-        if _chosen():
+        element = self._repr_html_()
+        if element is None:
             return super()._repr_mimebundle_(*args, **kwds)
-        shown = {"text/html": self._repr_html_(), "text/plain": self._words}
+        shown = {"text/html": element, "text/plain": self._words}
         return shown | {"image/svg+xml": self._picture} if _can_draw() else shown
 
     def _repr_html_(self) -> str | None:
         """The chart as an HTML element; None if the user has chosen a renderer, which then shows the chart."""
-        if _chosen():
+        if alt.renderers.active != "default":
             return None
         if not _can_draw():
             return self._frame
@@ -91,11 +92,6 @@ class _Page:
     def render(self, *, spec: str, embed_options: str, output_div: str, **_: Any) -> str:
         spec, options = spec.translate(UNSAFE), embed_options.translate(UNSAFE)
         return _PAGE.format(script=bundle(), place=output_div, spec=spec, options=options)
-
-
-def _chosen() -> bool:
-    """Whether the user has chosen how Altair renders."""
-    return bool(alt.renderers.active != "default")
 
 
 def _can_draw() -> bool:
