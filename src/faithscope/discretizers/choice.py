@@ -17,6 +17,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.checks import check_function
 from faithscope.readers import as_explanations
 
@@ -92,22 +93,23 @@ def discretize(explanations: Explanations, discretizer: Discretize | None) -> Ex
     chosen = to_discretizer(discretizer)
     # A function of the caller's knows what axes are.
     reads_maps = chosen.reads_maps if isinstance(chosen, Discretizer) else chosen is not None
-    doubt = explanations.doubt if isinstance(explanations, Importances) else ""
-    if doubt and not reads_maps:
-        raise BadInput(doubt)
+    if isinstance(explanations, Importances) and explanations.doubt and not reads_maps:
+        raise BadInput(explanations.doubt)
     if chosen is None or isinstance(chosen, Original):
         return explanations
     coarser = as_explanations(chosen(explanations))
-    if isinstance(explanations, Importances) and doubt and explanations.shape and not coarser.remarks:
-        axes = " x ".join(map(str, explanations.shape))
-        coarser = coarser._with(remarks=(f"axes of {axes} were taken for a map or a series, not for classes",))
     if len(coarser) != len(explanations):
         raise BadInput(
             f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: "
             "a discretizer must give one explanation per row."
         )
-    if isinstance(explanations, Importances) and isinstance(coarser, Importances):
-        coarser = coarser._with(error=coarser.error or explanations.error)
+    same_rows(explanations=explanations, discretized=coarser)
+    if isinstance(explanations, Importances):
+        if explanations.doubt and explanations.shape and not coarser.remarks:
+            axes = " x ".join(map(str, explanations.shape))
+            coarser = coarser._with(remarks=(f"axes of {axes} were taken for a map or a series, not for classes",))
+        if isinstance(coarser, Importances):
+            coarser = coarser._with(error=coarser.error or explanations.error)
     if coarser.index is None and explanations.index is not None:
         coarser = coarser._with(index=explanations.index)
     return coarser

@@ -13,7 +13,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.forms import in_blocks
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Array, Floats, Names
-from faithscope.inputs.checks import check_whole, check_word
+from faithscope.inputs.checks import check_whole, check_word, is_whole
 
 _COLORS = (1, 3, 4)  # channels of gray, of colors, and of colors with transparency
 _WORDS = {1: ("step",), 2: ("row", "column"), 3: ("plane", "row", "column")}
@@ -244,7 +244,7 @@ def _summed(grid: Grid) -> tuple[str, ...]:
 
 
 def _whole_numbers(given: Any, what: str, example: str) -> tuple[int, ...]:
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+    if is_whole(given):
         given = (given,)
     if not isinstance(given, tuple | list) or not given:
         raise WrongType(f"{what} must be whole numbers, such as {example}; got {given!r}.")

@@ -8,10 +8,10 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import OWN_CLASSES
-from faithscope.inputs.array_types import Array, Floats, Names
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.readers.log_entries import has
 from faithscope.readers.tokens import highlighted
-from faithscope.readers.wanted import Wanted, label_named
+from faithscope.readers.wanted import Wanted, common_names, label_named
 
 
 def recognizes(item: Any) -> bool:
@@ -32,11 +32,10 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     elif len(rows) > 1 or np.ndim(first.data) == 1 or values.ndim == 1:
         arrays = [(np.asarray(row.values), len(np.shape(row.data))) for row in rows]  # without the axis of rows
         parts = [part[0] if part.ndim > 1 and len(part) == 1 and axes != 1 else part for part, axes in arrays]
-        for what, kinds in (("shapes", {part.shape for part in parts}), ("features", {*map(_names, rows)} - {None})):
-            if len(kinds) > 1:
-                raise BadInput(f"Explanations of shap have different {what}: explain every row with the same features.")
+        if len({part.shape for part in parts}) > 1:
+            raise BadInput("Explanations of shap have different shapes: explain every row with the same features.")
         values, bases = np.stack(parts), [row.base_values for row in rows]
-    names, titles = _names(first), first.output_names
+    names, titles = common_names("shap", map(_names, rows)), first.output_names
     if values.ndim == 2:
         if len({str(row.output_names) for row in rows}) > 1:  # such as values[row, :, predicted[row]] of each row
             wanted.refuse(OWN_CLASSES, "class_index")
@@ -51,11 +50,11 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
     return wanted.of_maps(values)
 
 
-def _names(row: Any) -> Names | None:
+def _names(row: Any) -> Sequence[Any] | None:
     """The features of a row, or of all rows; None if they have no names."""
     listed = [row.feature_names] if isinstance(row.feature_names, str) else row.feature_names
     named = listed is not None and all(isinstance(name, str | int | np.generic) for name in listed)
-    return tuple(map(str, listed)) if named else None
+    return listed if named else None
 
 
 def _outputs(values: Array, bases: Any) -> Floats | None:

@@ -1,7 +1,7 @@
 """Wanted: what a caller asks of a reader, checked once: the class, the number of words, the features in their order."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -180,6 +180,17 @@ class Wanted:
         if len(places) < len(names):
             raise BadInput("Several columns of these importances have one name: rename them before choosing by name.")
         return [places[name] for name in wanted], wanted
+
+
+def common_names(library: str, named: Iterable[Iterable[Any] | None]) -> Names | None:
+    """The features that all rows name, as far as they have names; raises if some name others, or in another order."""
+    known = {tuple(map(str, names)) for names in named if names is not None}
+    if len(known) > 1:
+        raise BadInput(
+            f"Explanations of {library} have different features, or in another order: explain all rows with the same "
+            "columns."
+        )
+    return next(iter(known), None)
 
 
 def label_named(title: Any) -> str | None:
