@@ -156,8 +156,8 @@ def chat(reply):
 
 def test_beside_a_missing_answer_that_is_kept_numbers_are_measured_too():
     log = [{"answer": answer, "explanation": why} for answer, why in ((1, "a"), (0, "a"), (None, "b"), (1, "a"))]
-    for given in (log, pd.DataFrame(log)):
-        rationales = read(given, nulls="key")
+    for rows in (log, pd.DataFrame(log)):
+        rationales = read(rows, nulls="key")
         assert list(rationales.predictions) == ["1", "0", "missing", "1"]
         assert fs.consistency(rationales.reasons, rationales.predictions).n == 4
 

@@ -13,7 +13,7 @@ from faithscope.explanations.rule_json import is_structured
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
-from faithscope.readers.log_entries import opened
+from faithscope.readers.log_entries import has, opened
 from faithscope.readers.wanted import ClassIndex, Wanted
 
 _CHANGED = (
@@ -126,7 +126,7 @@ def _alike(items: Iterable[Any], library: str, recognizes: Callable[[Any], bool]
 
 
 def _having(*attributes: str) -> Callable[[Any], bool]:
-    return lambda item: all(hasattr(item, name) for name in attributes)
+    return lambda item: has(item, *attributes)
 
 
 def _interpret(rows: Sequence[Any], wanted: Wanted) -> Explanations:
