@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Row = Mapping[str, Any]
-Rows = Sequence[Row]
+Rows = Sequence[Mapping[str, Any]]
 Spec = dict[str, Any]
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # an identifier; nothing is downloaded

@@ -35,7 +35,9 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
         if len({part.shape for part in parts}) > 1:
             raise BadInput("Explanations of shap have different shapes: explain every row with the same features.")
         values, bases = np.stack(parts), [row.base_values for row in rows]
-    names, titles = common_names("shap", map(_names, rows)), first.output_names
+    listed = [[names] if isinstance(names := row.feature_names, str) else names for row in rows]
+    named = listed[0] is not None and all(isinstance(name, str | int | np.generic) for name in listed[0])
+    names, titles = common_names("shap", listed) if named else None, first.output_names
     if values.ndim == 2:
         if len({str(row.output_names) for row in rows}) > 1:  # such as values[row, :, predicted[row]] of each row
             wanted.refuse(OWN_CLASSES, "class_index")
@@ -48,13 +50,6 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
         known = titles is not None and not isinstance(titles, str) and len(titles) == values.shape[2]
         return wanted.of_classes(values, names, list(map(str, titles)) if known else None, _outputs(values, bases))
     return wanted.of_maps(values)
-
-
-def _names(row: Any) -> Sequence[Any] | None:
-    """The features of a row, or of all rows; None if they have no names."""
-    listed = [row.feature_names] if isinstance(row.feature_names, str) else row.feature_names
-    named = listed is not None and all(isinstance(name, str | int | np.generic) for name in listed)
-    return listed if named else None
 
 
 def _outputs(values: Array, bases: Any) -> Floats | None:

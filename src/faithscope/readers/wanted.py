@@ -184,7 +184,8 @@ class Wanted:
 
 def common_names(library: str, named: Iterable[Iterable[Any] | None]) -> Names | None:
     """The features that all rows name, as far as they have names; raises if some name others, or in another order."""
-    known = {tuple(map(str, names)) for names in named if names is not None}
+    different = {tuple(names) for names in named if names is not None}  # few, whatever the number of rows
+    known = {tuple(map(str, names)) for names in different}
     if len(known) > 1:
         raise BadInput(
             f"Explanations of {library} have different features, or in another order: explain all rows with the same "
