@@ -91,7 +91,10 @@ def test_the_papers_words():
 
 def test_what_cannot_be_applied_is_refused():
     for explanations, discretizer, error, words in (
-        ([[1.0]], "signs", BadInput, r"No discretizer is called 'signs'.*sign-of-top-5"),
+        ([[1.0]], "signs", BadInput, r"No discretizer is called 'signs'.*sign-of-top-5.*Did you mean 'sign'\?"),
+        ([[1.0]], "Sign-of-Top3", BadInput, r"Did you mean 'sign-of-top-5'\?"),
+        ([[1.0]], "sign-of-top-k", BadInput, r"Did you mean 'sign-of-top-5'\?"),
+        ([[1.0]], "quartiles", BadInput, r"codebook:FILE.json\.$"),
         (["a"], fs.Sign(), WrongType, r"Sign\(\) discretizes importances .* got plain keys"),
         (fs.Counterfactuals([[1.0]], [[2.0]]), fs.Floor(1), WrongType, r"Delta\(\) \|"),
         ([[1.0]], fs.Delta(), WrongType, r"Counterfactuals\(points, originals\)"),

@@ -88,6 +88,7 @@ def test_the_same_labels_in_another_order_are_an_error_and_other_labels_a_note(n
         lambda y: fs.local(X.iloc[0], lambda rows: y if len(rows) > 1 else [0], lambda rows: rows[["a"]], X),
         lambda y: fs.compare(Y.to_numpy(), {"a": WHY, "b": WHY.loc[y.index]}, ROWS),
         lambda y: fs.Counterfactuals(X.loc[y.index] + 1, X),
+        lambda y: fs.consistency(WHY, Y, discretizer=lambda given: WHY.loc[y.index]),
     ],
 )
 def test_nothing_that_takes_two_of_them_looks_away(call):

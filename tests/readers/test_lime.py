@@ -72,6 +72,13 @@ def test_several_classes_are_chosen_by_their_index_or_all_count(system):
     assert np.array_equal(fs.read(three, class_index="predicted").values, own)
 
 
+def test_rows_of_explainers_that_know_other_columns_are_refused(system):
+    X, _, model = system
+    turned = lime_tabular.LimeTabularExplainer(X, feature_names=NAMES[::-1], random_state=0)
+    other = turned.explain_instance(X[0], model.predict_proba, num_samples=50)
+    refused(BadInput, "lime have different features", fs.read, [*explained(system)[:1], other])
+
+
 def test_regression_has_one_set_of_weights_and_features_that_nobody_named_have_no_names(system):
     X, _, _ = system
     model = RandomForestRegressor(5, random_state=0).fit(X, X[:, 0])

@@ -154,6 +154,14 @@ def chat(reply):
     return {"messages": [{"role": "user", "content": "Is it spam?"}, {"role": "assistant", "content": reply}]}
 
 
+def test_beside_a_missing_answer_that_is_kept_numbers_are_measured_too():
+    log = [{"answer": answer, "explanation": why} for answer, why in ((1, "a"), (0, "a"), (None, "b"), (1, "a"))]
+    for rows in (log, pd.DataFrame(log)):
+        rationales = read(rows, nulls="key")
+        assert list(rationales.predictions) == ["1", "0", "missing", "1"]
+        assert fs.consistency(rationales.reasons, rationales.predictions).n == 4
+
+
 def test_a_missing_answer_never_becomes_a_label_that_exists():
     log = [*LOG, {**LOG[0], "answer": None}, {**LOG[0], "answer": "missing"}]
     refused(BadInput, 'pass nulls="drop"', read, log, nulls="key")

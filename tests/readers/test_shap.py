@@ -207,6 +207,24 @@ def texts(values):
     return shap.Explanation(held, data=data, base_values=np.zeros(3))
 
 
+def test_rows_with_other_features_or_of_other_classes_are_never_read_as_if_they_were_alike(system):
+    X, _, model = system
+    titles = ["denied", "open", "approved"]
+    whole = shap.TreeExplainer(model)(X)
+    whole = shap.Explanation(whole.values, whole.base_values, whole.data, feature_names=NAMES, output_names=titles)
+    own = fs.read([whole[row, :, int(place)] for row, place in enumerate(model.predict(X))])
+    assert np.array_equal(own.values, fs.read(whole, class_index="predicted").values)
+    assert own.label is None
+    assert own.remarks == fs.read(whole, class_index="predicted").remarks
+    refused(BadInput, "different classes", fs.read, [whole[0, :, 0], whole[1, :, 1]], class_index=0)
+    other = shap.Explanation(X[0], 0.0, X[0], feature_names=NAMES[::-1])
+    refused(BadInput, "different features", fs.read, [shap.Explanation(X[0], 0.0, X[0], feature_names=NAMES), other])
+
+
+def test_importances_that_were_read_have_no_number_of_words():
+    refused(BadInput, r"top=1.*SignOfTop\(1\)", fs.read, fs.Importances([[1.0, 2.0]]), top=1)
+
+
 def test_texts_of_different_lengths_are_highlights_of_the_largest_tokens():
     explanation = texts([[0.0, 0.5, -0.7], [0.1, 0.2, 0.3, 0.3, 0.3], [0.1, 0.0]])
     read = fs.read(explanation, top=1)

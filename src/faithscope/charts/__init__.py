@@ -48,14 +48,13 @@ def estimates(named: Iterable[tuple[str, Any]], *, title: str = "") -> "alt.Laye
     >>> estimates([("by age", estimate)]).description
     'Bars with intervals. by age: consistency 0.000, interval 0.000 to 1.000, 33% unverifiable.'
     """
-    told = [(name, each if isinstance(each, Mapping) else each.to_dict()) for name, each in named]
-    if not told:
+    rows = []
+    for name, each in named:
+        row = each if isinstance(each, Mapping) else each.to_dict()
+        # A share that knows of no silent rows is drawn as if there were none.
+        rows.append({"name": name, "upper": row["value"], "verified": row["value"], "unverifiable": 0.0, **row})
+    if not rows:
         raise BadInput("There is nothing to draw: no estimate was given. Pass pairs of a name and an estimate.")
-    # A share that knows of no silent rows is drawn as if there were none.
-    rows = [
-        {"name": name, "upper": row["value"], "verified": row["value"], "unverifiable": 0.0, **row}
-        for name, row in told
-    ]
     return _chart(specs.estimates(rows, strokes=True), specs.in_words(rows), specs.key(rows), title)
 
 
@@ -96,7 +95,7 @@ def within_curve(taus: Sequence[float], estimates: Sequence[Any]) -> "alt.LayerC
     'Consistency by distance. within 0.5: 1.000, chance 0.333.'
     """
     x = number("tau", title="distance within which explanations count as the same", grid=False)
-    return _by_number(x, taus, estimates, "distance", "consistency", "within")
+    return _by_number(x, taus, estimates, "within", "consistency", "Consistency by distance")
 
 
 def tolerance_curve(eps: Sequence[float], estimates: Sequence[Any]) -> "alt.LayerChart":
@@ -118,21 +117,20 @@ def tolerance_curve(eps: Sequence[float], estimates: Sequence[Any]) -> "alt.Laye
     """
     axis = {"title": "eps, in the units of the predictions", "grid": False, "tickCount": 6, "format": "~g"}
     x = number("eps", {"type": "log", "nice": False, "padding": 8}, **axis)
-    kind = str(estimates[0].agreement).partition("(")[0]
-    return _by_number(x, eps, estimates, "eps", f"{estimates[0].measure} by {kind}(eps)", "eps")
+    measure, kind = estimates[0].measure, str(estimates[0].agreement).partition("(")[0]
+    return _by_number(x, eps, estimates, "eps", f"{measure} by {kind}(eps)", f"{measure.capitalize()} by eps")
 
 
 def _by_number(
-    x: dict[str, Any], points: Sequence[float], estimates: Sequence[Any], by: str, title: str, word: str
+    x: dict[str, Any], points: Sequence[float], estimates: Sequence[Any], word: str, title: str, words: str
 ) -> "alt.LayerChart":
     """Estimates by a number, whose axis is `x`, with intervals and chance."""
-    rows = [{x["field"]: point, **each.to_dict()} for point, each in zip(points, estimates, strict=True)]
-    chances = ["" if row["chance"] is None else f", chance {row['chance']:.3f}" for row in rows]
-    told = (f"{word} {row[x['field']]:g}: {specs.shown(row['verified'])}" for row in rows)
-    words = "; ".join(map("".join, zip(told, chances, strict=True)))
-    return _chart(
-        specs.measure_curve(rows, x, title), f"{title.partition(' by ')[0].capitalize()} by {by}. {words}.", _CURVE_KEY
-    )
+    rows, told = [], []
+    for point, estimate in zip(points, estimates, strict=True):
+        chance = "" if estimate.chance is None else f", chance {estimate.chance:.3f}"
+        told.append(f"{word} {point:g}: {specs.shown(estimate.verified)}{chance}")
+        rows.append({x["field"]: point, **estimate.to_dict()})
+    return _chart(specs.measure_curve(rows, x, title), f"{words}. {'; '.join(told)}.", _CURVE_KEY)
 
 
 def encoding(columns: Mapping[str, Any]) -> "alt.LayerChart":

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Row = Mapping[str, Any]
-Rows = Sequence[Row]
+Rows = Sequence[Mapping[str, Any]]
 Spec = dict[str, Any]
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # an identifier; nothing is downloaded
@@ -62,19 +61,20 @@ def tip(field: str, words: str = "") -> Spec:
 
 def layered(layers: list[Spec], height: Any, scale: Spec = SHARES) -> Spec:
     """The layers as one chart, with this scale for shares; rows that several layers draw are stored once."""
-    held: dict[int, tuple[str, Rows]] = {}
+    held: list[Rows] = []
     named = []
     for each in layers:
-        name, _ = held.setdefault(id(each["data"]), (f"rows{len(held)}", each["data"]))
+        if each["data"] not in held:
+            held.append(each["data"])
         encoding = {
             channel: {**shown, "scale": scale} if isinstance(shown, dict) and shown.get("scale") is SHARES else shown
             for channel, shown in each["encoding"].items()
         }
-        named.append({**each, "data": {"name": name}, "encoding": encoding})
+        named.append({**each, "data": {"name": f"rows{held.index(each['data'])}"}, "encoding": encoding})
     # Numbers are rounded to 5 digits, which is finer than a pixel.
     datasets = {
-        name: [{key: round(x, 5) if isinstance(x, float) else x for key, x in row.items()} for row in rows]
-        for name, rows in held.values()
+        f"rows{place}": [{key: round(x, 5) if isinstance(x, float) else x for key, x in row.items()} for row in rows]
+        for place, rows in enumerate(held)
     }
     return {"$schema": _SCHEMA, "layer": named, "datasets": datasets, "height": height}
 

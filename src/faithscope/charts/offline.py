@@ -41,20 +41,21 @@ class OfflineChart(alt.LayerChart):
     """
 
     def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
-        if _chosen():
+        element = self._repr_html_()
+        if element is None:
             return super()._repr_mimebundle_(*args, **kwds)
-        shown = {"text/html": self._repr_html_(), "text/plain": self._words}
+        shown = {"text/html": element, "text/plain": self._words}
         return shown | {"image/svg+xml": self._picture} if _can_draw() else shown
 
     def _repr_html_(self) -> str | None:
         """The chart as an HTML element; None if the user has chosen a renderer, which then shows the chart."""
-        if _chosen():
+        if alt.renderers.active != "default":
             return None
         if not _can_draw():
             return self._frame
         # An image, since the identifiers of several inline drawings would clash in one page.
         picture = base64.b64encode(self._picture.encode()).decode()
-        return _PICTURE.format(alt=html.escape(self._words, quote=True), picture=picture)
+        return _PICTURE.format(alt=html.escape(self._words), picture=picture)
 
     @property
     def _picture(self) -> str:
@@ -68,8 +69,7 @@ class OfflineChart(alt.LayerChart):
         page, height = StringIO(), self.to_dict().get("height")
         self.save(page, format="html")
         style = f"border:0;width:100%;height:{_AROUND + (height if isinstance(height, int | float) else 300)}px"
-        texts = (html.escape(text, quote=True) for text in (self._words, page.getvalue()))
-        return _FRAME.format(**dict(zip(("alt", "page"), texts, strict=True)), style=style)
+        return _FRAME.format(alt=html.escape(self._words), page=html.escape(page.getvalue()), style=style)
 
     @property
     def _words(self) -> str:
@@ -90,13 +90,8 @@ class _Page:
     """A template, as Altair fills it, that contains the scripts and keeps whatever strings the chart holds texts."""
 
     def render(self, *, spec: str, embed_options: str, output_div: str, **_: Any) -> str:
-        texts = {"spec": spec.translate(UNSAFE), "options": embed_options.translate(UNSAFE)}
-        return _PAGE.format(script=bundle(), place=output_div, **texts)
-
-
-def _chosen() -> bool:
-    """Whether the user has chosen how Altair renders."""
-    return bool(alt.renderers.active != "default")
+        spec, options = spec.translate(UNSAFE), embed_options.translate(UNSAFE)
+        return _PAGE.format(script=bundle(), place=output_div, spec=spec, options=options)
 
 
 def _can_draw() -> bool:

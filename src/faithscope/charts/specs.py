@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.charts.layers import SHARES, Row, Rows, Spec, layer, layered, nominal, number, tip, titled
+from faithscope.charts.layers import SHARES, Rows, Spec, layer, layered, nominal, number, tip, titled
 from faithscope.rounding import down, up
 
 _KEYS = {
@@ -87,62 +87,47 @@ def _scale(rows: Rows) -> Spec:
 def estimates(rows: Rows, *, strokes: bool = False) -> Spec:
     """One bar per estimate, under its name; `strokes` hatch it where there is no pattern of a page's to fill it."""
     # The line of an estimate in the chart is the number of its name, then that of its measure.
-    numbers = {name: place for place, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    digits = len(str(len(names)))
+    places = {name: f"{place:0{digits}}" for place, name in enumerate(names)}
+    headings = [{"name": name, "line": place} for name, place in places.items()]
     measures = sorted({row["measure"] for row in rows})
-    digits = len(str(len(numbers)))
-    names = [{"name": name, "line": f"{place:0{digits}}"} for name, place in numbers.items()]
-    lines = [
-        {**row, "line": f"{numbers[row['name']]:0{digits}} {measures.index(row['measure'])}", "zero": 0} for row in rows
-    ]
-    order = sorted(line["line"] for line in (*lines, *names))
-    labels = {"labelExpr": f"{measures}[toNumber(split(datum.label, ' ')[1])]", "ticks": False, "domain": False}
-    extent = {"values": [line["line"] for line in lines], "title": None, "minExtent": _GUTTER, "maxExtent": _GUTTER}
-    several = len({row["measure"] for row in rows}) > 1
-    left = _GUTTER if several else 0
-    axis = {**labels, **extent} if several else None
+    lines = [{**row, "line": f"{places[row['name']]} {measures.index(row['measure'])}", "zero": 0} for row in rows]
+    order = sorted(line["line"] for line in (*lines, *headings))
+    left, axis = 0, None
+    if len(measures) > 1:
+        left = _GUTTER
+        labels = {"labelExpr": f"{measures}[toNumber(split(datum.label, ' ')[1])]", "ticks": False, "domain": False}
+        extent = {"title": None, "minExtent": left, "maxExtent": left}
+        axis = {**labels, **extent, "values": [line["line"] for line in lines]}
     y = {**nominal("line"), "scale": {"domain": order, "padding": 0}, "axis": axis}
-    text = {"align": "left", "baseline": "middle", "dy": 3, "limit": {"expr": f"width + {left}"}}
-    heading = layer(names, "text name", text, y=y, text="name", x={"value": -left})
-    bars = [each for each in _bars(lines, y) if strokes or each["mark"].get("style") != "hatch"]
-    return layered([*bars, heading], _STEP * len(order), _scale(rows))
-
-
-def _bars(lines: Rows, y: Spec) -> list[Spec]:
-    """Layers: value, unverifiable part, chance, interval, and the agreement of the rows that can be checked."""
+    zero = number("zero", SHARES, title=_axis_title(rows), format=".1f", tickCount=5)
+    domain = list(dict.fromkeys(["consistency", "sufficiency", *(row["measure"] for row in rows)]))
+    color = {**nominal("measure"), "legend": None, "scale": {"domain": domain}}
     ends = ("verified_low", "verified_high")
     tips = ("name", "measure", "verified", *ends, "low", "high", "unverifiable", "value", "chance", "n")
+    told = {"y": y, "tooltip": tips}
+    silent = [line for line in lines if line["upper"] > line["value"]]
+    checked, known = ([line for line in lines if line[field] is not None] for field in ("verified", "chance"))
     above, below = {"yOffset": -3}, {"yOffset": 7}
     bar, tick = {"height": 11, **above}, {"orient": "vertical"}
     cap = {**tick, "thickness": 1.5, "size": 7, **below}
-    silent = [line for line in lines if line["upper"] > line["value"]]
-    checked, known = _having(lines, "verified"), _having(lines, "chance")
-    zero = number("zero", SHARES, title=_axis_title(lines), format=".1f", tickCount=5)
-    domain = list(dict.fromkeys(["consistency", "sufficiency", *(line["measure"] for line in lines)]))
-    color = {**nominal("measure"), "legend": None, "scale": {"domain": domain}}
+    stroke = {"shape": "stroke", "angle": 300, "size": 90, **above}
     diamond = {"shape": "diamond", "size": 75, **above}
-    told = {"y": y, "tooltip": tips}
-    return [
+    text = {"align": "left", "baseline": "middle", "dy": 3, "limit": {"expr": f"width + {left}"}}
+    layers = [
         layer(lines, "bar", bar, x=zero, color=color, x2="value", **told),
         layer(silent, "bar silent", bar, x="value", x2="upper", **told),
-        layer(_hatching(silent), "point hatch", {"shape": "stroke", "angle": 300, "size": 90, **above}, y=y, x="at"),
+        *([layer(_hatching(silent), "point hatch", stroke, y=y, x="at")] if strokes else []),
         layer(known, "tick chance", {**tick, "thickness": 2, "size": _STEP}, x="chance", **told),
         layer(lines, "rule interval", below, x="low", x2="high", **told),
         layer(lines, "tick cap", cap, y=y, x="low"),
         layer(lines, "tick cap", cap, y=y, x="high"),
         layer(checked, "rule checked-interval", above, x="verified_low", x2="verified_high", **told),
         layer(checked, "point checked", diamond, x="verified", **told),
+        layer(headings, "text name", text, y=y, text="name", x={"value": -left}),
     ]
-
-
-def _shown(row: Row) -> dict[str, Any]:
-    """A row with what a point of it shows: the agreement where it can be checked, or the value if nothing can."""
-    return {**row, "shown": row["value"] if row["verified"] is None else row["verified"]}
-
-
-def _having(rows: Rows, field: str) -> Rows:
-    """The rows with a value in this field; the same object if all have one, so that the chart holds the rows once."""
-    having = [row for row in rows if row[field] is not None]
-    return having if len(having) < len(rows) else rows
+    return layered(layers, _STEP * len(order), _scale(rows))
 
 
 def _hatching(lines: Rows) -> list[dict[str, Any]]:
@@ -163,68 +148,59 @@ def curve(plan: Any) -> Spec:
     beyond = [exact[-1], *(point for point in points if point["kind"] == "forecast")]
     band = [exact[-1], *(point for point in points if point["kind"] != "exact")]
     most = max(16 * n, *(point["n"] for point in points))  # room for words beyond the forecast
-    powers = [10**power for power in range(len(str(most)) + 1) if 10**power <= most]
+    powers = [10**power for power in range(len(str(most)))]
     x = number("n", {"type": "log", "domain": [1, most]}, title="rows", values=powers, format=",d", grid=False)
 
     def line(rows: Rows, field: str, style: str) -> Spec:
         return layer(rows, f"line {style}", x=x, y=titled(field, "share of rows"), tooltip=("n", field, "kind"))
 
-    ends = layer(band, "area band", x=x, y="low", y2="high", tooltip=("n", "low", "high", "kind"))
+    told = [point for point in exact if point["value"] is not None]
     layers = [
-        *([ends] if len(band) > 1 else []),
-        line([point for point in exact if point["value"] is not None], "value", "value"),
+        line(told, "value", "value"),
         line(exact, "unverifiable", "exact"),
         line(beyond, "unverifiable", "forecast"),
-        *_goal(x, plan.wanted, plan.rows_needed),
-        *_sample_end(x, n, exact[-1]),
     ]
-    return layered(layers, _CURVE)
-
-
-def _sample_end(x: Spec, n: int, last: Row) -> list[Spec]:
-    """Layers: the end of the sample, and the names of the two lines."""
+    if len(band) > 1:
+        layers.insert(0, layer(band, "area band", x=x, y="low", y2="high", tooltip=("n", "low", "high", "kind")))
+    # The share that is wanted, and the number of rows that it takes, if known.
+    needed = plan.rows_needed
+    words = " wanted" if needed is None else f": {needed:,} rows"
+    goal = [{"wanted": plan.wanted, "text": f"{plan.wanted:.0%}{words}", "n": needed}]
+    label = {"align": "right", "dy": -_ABOVE}
+    layers += [
+        layer(goal, "rule wanted", y="wanted"),
+        layer(goal, "text aside", label, x={"value": "width"}, y="wanted", text="text"),
+    ]
+    if needed is not None:
+        arrow = {"shape": "triangle-down", "size": 60, "yOffset": -5}
+        layers.append(layer(goal, "point here", arrow, x=x, y="wanted"))
+    # The end of the sample, and the names of the two lines.
+    last = exact[-1]
     now = [{**last, "n": n, "text": f"you are here\n{n:,} rows"}]
     names = [{"n": 1, "y": 1, "text": "cannot be checked"}]
     if last["value"] is not None:
         names.append({"n": n, "y": last["value"], "text": "shown to agree"})
-    label = {"align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13}
-    return [
+    here = {"align": "right", "dx": 4, "lineBreak": "\n", "lineHeight": 13}
+    layers += [
         layer(now, "rule here-line", x=x),
         layer(now, "point here", {"size": 70}, x=x, y="unverifiable"),
-        layer(now, "text label", label, x=x, y={"value": -21}, text="text"),
+        layer(now, "text label", here, x=x, y={"value": -21}, text="text"),
         layer(names, "text aside", {"align": "left", "dx": 6, "dy": -_ABOVE}, x=x, y="y", text="text"),
     ]
-
-
-def _goal(x: Spec, wanted: float, needed: int | None) -> list[Spec]:
-    """Layers: the wanted share, and the number of rows that it takes, if known."""
-    known = needed is not None
-    goal = [
-        {"wanted": wanted, "text": f"{wanted:.0%}: {needed:,} rows" if known else f"{wanted:.0%} wanted", "n": needed}
-    ]
-    label = {"align": "right", "dy": -_ABOVE}
-    arrow = {"shape": "triangle-down", "size": 60, "yOffset": -5}
-    return [
-        layer(goal, "rule wanted", y="wanted"),
-        layer(goal, "text aside", label, x={"value": "width"}, y="wanted", text="text"),
-        *([layer(goal, "point here", arrow, x=x, y="wanted")] if known else []),
-    ]
+    return layered(layers, _CURVE)
 
 
 def measure_curve(rows: Rows, x: Spec, title: str) -> Spec:
-    """A measure by a number."""
-    rows = [_shown(row) for row in rows]
+    """A measure by a number, with points at the agreement where it can be checked, or at the value if nothing can."""
+    rows = [{**row, "shown": row["value"] if row["verified"] is None else row["verified"]} for row in rows]
     tips = (x["field"], "verified", "low", "high", "unverifiable", "chance")
 
-    def y(field: str) -> Spec:
-        return titled(field, title)
-
     layers = [
-        layer(rows, "area band", x=x, y=y("value"), y2="upper"),
-        layer(rows, "rule interval", x=x, y=y("low"), y2="high", tooltip=tips),
-        layer(rows, "line value", x=x, y=y("shown")),
-        layer(rows, "point dot", {"size": 60}, x=x, y=y("shown"), tooltip=tips),
-        layer(rows, "line chance-line", x=x, y=y("chance")),
+        layer(rows, "area band", x=x, y=titled("value", title), y2="upper"),
+        layer(rows, "rule interval", x=x, y=titled("low", title), y2="high", tooltip=tips),
+        layer(rows, "line value", x=x, y=titled("shown", title)),
+        layer(rows, "point dot", {"size": 60}, x=x, y=titled("shown", title), tooltip=tips),
+        layer(rows, "line chance-line", x=x, y=titled("chance", title)),
     ]
     return layered(layers, 280, _scale(rows))
 
@@ -235,9 +211,10 @@ def encoding(columns: Mapping[str, Any]) -> Spec:
     what, kind = ("mean prediction", "mean") if numbers else ("share of the commonest label", "share")
     across, up = f"covered_{kind}", f"given_{kind}"
     names = ["explanation", *([] if numbers else ["label"]), "n", "others", across, up, "p_adjusted", "flagged"]
-    told = [np.asarray(columns[name])[:_MOST_POINTS].tolist() for name in names]
-    told = [list(map(str, column)) if name == "label" else column for name, column in zip(names, told, strict=True)]
-    rows = [dict(zip(names, line, strict=True)) for line in zip(*told, strict=True)]
+    told = {name: np.asarray(columns[name])[:_MOST_POINTS].tolist() for name in names}
+    if not numbers:
+        told["label"] = list(map(str, told["label"]))
+    rows = [dict(zip(names, line, strict=True)) for line in zip(*told.values(), strict=True)]
     ends = [row[name] for row in rows for name in (across, up)] if numbers else []
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     scale: Spec = {"domain": [low, high if low < high else low + 1.0], "nice": numbers}

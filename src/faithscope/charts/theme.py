@@ -13,7 +13,7 @@ _KEPT = json.loads(files("faithscope.charts").joinpath("theme.json").read_text("
 # Blue, vermilion and bluish green of Okabe and Ito, darkened or lightened until text and marks can be read.
 LIGHT: dict[str, str] = _KEPT["light"]
 DARK: dict[str, str] = _KEPT["dark"]
-FONT: str = _KEPT["font"]
+FONT: str = _KEPT["config"]["font"]
 
 
 def theme(palette: Mapping[str, str]) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def theme(palette: Mapping[str, str]) -> dict[str, Any]:
     config: dict[str, Any] = _colored(_KEPT["config"], palette)
     if "hatch" in palette:
         config["style"]["silent"] = {"color": palette["hatch"], "stroke": palette["silent"]}
-    return config | {"font": FONT}
+    return config
 
 
 def _colored(part: Any, palette: Mapping[str, str]) -> Any:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 from faithscope.discretizers.base import Discretizer, Original
@@ -16,6 +17,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.explanations.importances import Importances, Rankings
+from faithscope.inputs.alignment import same_rows
 from faithscope.inputs.checks import check_function
 from faithscope.readers import as_explanations
 
@@ -79,40 +81,35 @@ def from_word(word: str) -> Discretizer:
         match = re.fullmatch(pattern, word.strip(), re.IGNORECASE)
         if match is not None:
             return make(*match.groups())
-    known = ", ".join(example or pattern for pattern, _, example in _WORDS)
-    raise BadInput(f"No discretizer is called {word!r}. Known: {known}.")
+    examples = [example or pattern for pattern, _, example in _WORDS]
+    words = [example.partition(",")[0] for example in examples]
+    close = get_close_matches(word.strip().casefold(), words, 1)
+    meant = f" Did you mean {close[0]!r}?" if close else ""
+    raise BadInput(f"No discretizer is called {word!r}. Known: {', '.join(examples)}.{meant}")
 
 
 def discretize(explanations: Explanations, discretizer: Discretize | None) -> Explanations:
     """The explanations, coarsened if a discretizer is given: an object, its word, or any function of explanations."""
     chosen = to_discretizer(discretizer)
-    refuse_doubt(explanations, chosen)
+    # A function of the caller's knows what axes are.
+    reads_maps = chosen.reads_maps if isinstance(chosen, Discretizer) else chosen is not None
+    if isinstance(explanations, Importances) and explanations.doubt and not reads_maps:
+        raise BadInput(explanations.doubt)
     if chosen is None or isinstance(chosen, Original):
         return explanations
     coarser = as_explanations(chosen(explanations))
-    if isinstance(explanations, Importances) and explanations.doubt and explanations.shape and not coarser.remarks:
-        axes = " x ".join(map(str, explanations.shape))
-        coarser = coarser._with(remarks=(f"axes of {axes} were taken for a map or a series, not for classes",))
     if len(coarser) != len(explanations):
         raise BadInput(
             f"{chosen!r} made {len(coarser):,} explanations of {len(explanations):,}: "
             "a discretizer must give one explanation per row."
         )
-    if isinstance(explanations, Importances) and isinstance(coarser, Importances):
-        error = coarser.error or explanations.error
-        coarser = coarser._with(error=error)
+    same_rows(explanations=explanations, discretized=coarser)
+    if isinstance(explanations, Importances):
+        if explanations.doubt and explanations.shape and not coarser.remarks:
+            axes = " x ".join(map(str, explanations.shape))
+            coarser = coarser._with(remarks=(f"axes of {axes} were taken for a map or a series, not for classes",))
+        if isinstance(coarser, Importances):
+            coarser = coarser._with(error=coarser.error or explanations.error)
     if coarser.index is None and explanations.index is not None:
         coarser = coarser._with(index=explanations.index)
     return coarser
-
-
-def refuse_doubt(explanations: Explanations, chosen: Callable[[Explanations], Any] | None = None) -> None:
-    """Raise if the axes of importances may be classes, unless a discretizer takes them for maps, or is the caller's."""
-    own = chosen is not None and not isinstance(chosen, Discretizer)
-    if (
-        isinstance(explanations, Importances)
-        and explanations.doubt
-        and not own
-        and not getattr(chosen, "reads_maps", False)
-    ):
-        raise BadInput(explanations.doubt)

@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.discretizers.importances import OfImportances
 from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.importances import Importances
-from faithscope.inputs.array_types import Array, Floats, Names
+from faithscope.inputs.array_types import Names
 from faithscope.inputs.pipelines import features_of_columns
 from faithscope.words import hint, several
 
@@ -79,14 +79,14 @@ class Grouped(OfImportances):
         """
         return cls(features_of_columns(pipe))
 
-    def _values(self, importances: Importances) -> Floats:
-        return _sums(importances.values, self._layout(importances.names)[1])
-
-    def _coarser(self, importances: Importances, values: Array) -> Importances:
+    def _coarser(self, importances: Importances) -> Importances:
         names, members = self._layout(importances.names)
+        sums = np.zeros((len(importances), len(members)))
+        for group, places in enumerate(members):
+            for place in places:  # one column after the other, so that rows do not depend on others
+                sums[:, group] += importances.values[:, place]
         most = max(map(len, members))  # the standard error of a sum is at most the sum of the standard errors
-        coarser = super()._coarser(importances, values)
-        return coarser._with(names=names, error=importances.error * most, shape=None)
+        return self._made(importances, sums, names=names, error=importances.error * most, shape=None)
 
     def _layout(self, names: Names | None) -> tuple[Names, list[list[int]]]:
         """Names of the sums, and the positions of the features in each."""
@@ -131,15 +131,6 @@ class Grouped(OfImportances):
         if features > _SHOWN:
             return f"Grouped(<{several(len(self.groups), 'group', 'groups')} of {features} features>)"
         return f"Grouped({ {parent: list(children) for parent, children in self.groups} })"
-
-
-def _sums(values: Array, members: list[list[int]]) -> Floats:
-    """The sum of these columns for each member; one column after the other, so that rows do not depend on others."""
-    sums = np.zeros((len(values), len(members)))
-    for group, places in enumerate(members):
-        for place in places:
-            sums[:, group] += values[:, place]
-    return sums
 
 
 def _features(parent: object, children: Iterable[object]) -> tuple[str, ...]:

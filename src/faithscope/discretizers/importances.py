@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,48 +23,42 @@ class OfImportances(Discretizer):
     cell: int = 3  # bytes that a coarser value takes
     kind: ClassVar[type[Importances]] = Importances  # that it makes
 
-    @abstractmethod
-    def _values(self, importances: Importances) -> Array:
-        """The coarser values, (n, features)."""
-
     def __call__(self, explanations: Explanations) -> Importances:
-        importances = self._read(explanations)
-        rows, width = len(importances), self._width(importances)
-        what = f"{self!r} of {rows:,} rows and {width:,} features"
-        need(self.cell * rows * width, what, "sample rows, or let audit() discretize them in DuckDB")
-        try:
-            with np.errstate(over="raise"):
-                values = self._values(importances)
-        except FloatingPointError:
-            largest = np.abs(importances.values).max()
-            raise BadInput(
-                f"Importances as large as {largest:g} are too large for {self!r}: scale them down."
-            ) from None
-        return self._coarser(importances, values)
-
-    def _read(self, explanations: Explanations) -> Importances:
-        """The explanations, which must be importances."""
-        if isinstance(explanations, Importances) and not isinstance(explanations, Rankings):
-            return explanations
         if not isinstance(explanations, Explanations):
             raise WrongType(
                 f"{self!r} discretizes importances; got {type(explanations).__name__}: pass fs.Importances(values), "
                 "or discretizer= to a measure."
             )
-        hint = " Take the change first: Delta() | ..." if isinstance(explanations, Counterfactuals) else ""
-        raise WrongType(
-            f"{self!r} discretizes importances (n_rows x n_features numbers); got {explanations.kind}.{hint}"
-        )
+        if not isinstance(explanations, Importances) or isinstance(explanations, Rankings):
+            hint = " Take the change first: Delta() | ..." if isinstance(explanations, Counterfactuals) else ""
+            raise WrongType(
+                f"{self!r} discretizes importances (n_rows x n_features numbers); got {explanations.kind}.{hint}"
+            )
+        rows, width = len(explanations), self._width(explanations)
+        what = f"{self!r} of {rows:,} rows and {width:,} features"
+        need(self.cell * rows * width, what, "sample rows, or let audit() discretize them in DuckDB")
+        try:
+            with np.errstate(over="raise"):
+                return self._coarser(explanations)
+        except FloatingPointError:
+            largest = np.abs(explanations.values).max()
+            raise BadInput(
+                f"Importances as large as {largest:g} are too large for {self!r}: scale them down."
+            ) from None
 
     def _width(self, importances: Importances) -> int:
         """How many numbers a row has once it is coarser."""
         return int(importances.values.shape[1])
 
-    def _coarser(self, importances: Importances, values: Array) -> Importances:
+    @abstractmethod
+    def _coarser(self, importances: Importances) -> Importances:
+        """The coarser importances, `_made` of their values."""
+
+    def _made(self, importances: Importances, values: Array, **changes: Any) -> Importances:
+        """Importances with coarser values, (n, features), and what else changes; the rest stays as it is."""
         form = f"{importances.form} | {self!r}" if importances.form else repr(self)
-        shape = importances.shape if values.shape == importances.values.shape else None
-        kept = {name: getattr(importances, name) for name in ("error", "remarks", "label", "index")}
-        return self.kind.made(values, importances.names, form, shape=shape, left=self.leaves, **kept)
+        kept = {name: getattr(importances, name) for name in ("names", "error", "shape", "remarks", "label", "index")}
+        return self.kind.made(values, form=form, left=self.leaves, **kept | changes)
 
 
 @dataclass(frozen=True)
@@ -79,13 +73,13 @@ class _FixedPoint(OfImportances):
     def __post_init__(self) -> None:
         check_whole(self.decimals, "decimals", -300, 300)
 
-    def _values(self, importances: Importances) -> Array:
+    def _coarser(self, importances: Importances) -> Importances:
         scale = 10.0**self.decimals
         values = importances.values.astype(np.float64, copy=False) * scale
         self._cut(values, out=values)
         values /= scale
         values += 0.0  # -0.0 becomes 0.0
-        return values
+        return self._made(importances, values)
 
 
 @dataclass(frozen=True)
@@ -141,8 +135,8 @@ class Sign(OfImportances):
 
     leaves = SIGNS
 
-    def _values(self, importances: Importances) -> Array:
-        return signs(importances.values)
+    def _coarser(self, importances: Importances) -> Importances:
+        return self._made(importances, signs(importances.values))
 
 
 @dataclass(frozen=True)
@@ -159,11 +153,11 @@ class Rank(OfImportances):
     kind = Rankings
     orders_features = True
 
-    def _values(self, importances: Importances) -> Array:
+    def _coarser(self, importances: Importances) -> Importances:
         order = np.empty(importances.values.shape, np.min_scalar_type(max(1, importances.values.shape[1] - 1)))
         for block in in_blocks(order):
             order[block] = np.argsort(importances.values[block], axis=1, kind="stable")
-        return order
+        return self._made(importances, order)
 
 
 @dataclass(frozen=True)
@@ -178,8 +172,8 @@ class Top(OfImportances):
     def __post_init__(self) -> None:
         check_whole(self.k, f"k of {type(self).__name__}, the number that it keeps,")
 
-    def _values(self, importances: Importances) -> Array:
-        return np.abs(top_signs(importances.values, self.k))
+    def _coarser(self, importances: Importances) -> Importances:
+        return self._made(importances, np.abs(top_signs(importances.values, self.k)))
 
 
 @dataclass(frozen=True)
@@ -203,8 +197,8 @@ class SignOfTop(Top):
 
     leaves = NAMED_SIGNS
 
-    def _values(self, importances: Importances) -> Array:
-        return top_signs(importances.values, self.k)
+    def _coarser(self, importances: Importances) -> Importances:
+        return self._made(importances, top_signs(importances.values, self.k))
 
 
 @dataclass(frozen=True)

@@ -74,14 +74,11 @@ class ReasonCodes(OfImportances):
         label = "" if self.against is None else f", against={self.against!r}"
         return f"ReasonCodes(k={self.k}{label}{', ordered=True' if self.ordered else ''})"
 
-    def __call__(self, explanations: Explanations) -> Importances:
-        coarser = super().__call__(explanations)
-        return coarser._with(remarks=(*coarser.remarks, *self._facing(coarser.label)))
-
-    def _values(self, importances: Importances) -> Array:
+    def _coarser(self, importances: Importances) -> Importances:
         self._refuse(importances)
         places = most_negative(importances.values, self.k)
-        return places if self.ordered else (places > 0).astype(np.int8)
+        codes = places if self.ordered else (places > 0).astype(np.int8)
+        return self._made(importances, codes, remarks=(*importances.remarks, *self._facing(importances.label)))
 
     def _facing(self, label: str | None, shown: Any = None) -> tuple[str, ...]:
         """A note unless these are surely reasons against the favorable label.

@@ -13,7 +13,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.forms import in_blocks
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Array, Floats, Names
-from faithscope.inputs.checks import check_whole, check_word
+from faithscope.inputs.checks import check_whole, check_word, is_whole
 
 _COLORS = (1, 3, 4)  # channels of gray, of colors, and of colors with transparency
 _WORDS = {1: ("step",), 2: ("row", "column"), 3: ("plane", "row", "column")}
@@ -47,9 +47,10 @@ class Grid:
         >>> Grid.over((3, 8, 8), (2, 2))
         Grid(shape=(3, 8, 8), regions=(1, 2, 2), channel=0)
         """
-        while len(shape) > len(regions) + 1 and 1 in shape:  # as attributions of one row at a time have it
-            first = shape.index(1)
-            shape = (*shape[:first], *shape[first + 1 :])
+        axes = list(shape)
+        while len(axes) > len(regions) + 1 and 1 in axes:  # as attributions of one row at a time have it
+            axes.remove(1)
+        shape = tuple(axes)
         channel = _channel(shape, regions, channels)
         cuts = regions if channel is None else (1, *regions) if channel == 0 else (*regions, 1)
         for length, wanted in zip(shape, cuts, strict=True):
@@ -70,7 +71,7 @@ class Grid:
 
     def sums(self, values: Array) -> Floats:
         """The sum of each region, in double precision: (n, cells of a map) to (n, regions)."""
-        total = np.empty((len(values), int(np.prod(self.regions))))
+        total = np.empty((len(values), prod(self.regions)))
         starts = [[first for first, _ in spans] for spans in self.spans]
         for rows in in_blocks(values):
             block = values[rows].astype(np.float64).reshape(-1, *self.shape)
@@ -86,8 +87,7 @@ class Grid:
             spans = [span for axis, span in enumerate(spans) if axis != self.channel]
             words = _WORDS[len(spans)]
             return tuple(", ".join(map(_told, words, region)) for region in product(*spans))
-        grid = np.arange(len(cells)).reshape(self.shape)
-        corners = [[grid[tuple(span[end] for span in region)] for end in (0, 1)] for region in product(*spans)]
+        corners = [np.ravel_multi_index(region, self.shape) for region in product(*spans)]
         return tuple(cells[a] if a == b else f"{cells[a]} to {cells[b]}" for a, b in corners)
 
 
@@ -172,16 +172,10 @@ class Pool(OfImportances):
     def _width(self, importances: Importances) -> int:
         return prod(self.grid)
 
-    def _values(self, importances: Importances) -> Array:
-        return self._grid(importances).sums(importances.values)
-
-    def _coarser(self, importances: Importances, values: Array) -> Importances:
-        grid = self._grid(importances)
+    def _coarser(self, importances: Importances) -> Importances:
+        grid = Grid.over(self._shape_of(importances), self.grid, self.channels)
         remarks, names = (*importances.remarks, *_summed(grid)), grid.names(importances.names)
-        return super()._coarser(importances, values)._with(names=names, shape=self.grid, remarks=remarks)
-
-    def _grid(self, importances: Importances) -> Grid:
-        return Grid.over(self._shape_of(importances), self.grid, self.channels)
+        return self._made(importances, grid.sums(importances.values), names=names, shape=self.grid, remarks=remarks)
 
     def _shape_of(self, importances: Importances) -> tuple[int, ...]:
         """The axes of one map."""
@@ -250,7 +244,7 @@ def _summed(grid: Grid) -> tuple[str, ...]:
 
 
 def _whole_numbers(given: Any, what: str, example: str) -> tuple[int, ...]:
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+    if is_whole(given):
         given = (given,)
     if not isinstance(given, tuple | list) or not given:
         raise WrongType(f"{what} must be whole numbers, such as {example}; got {given!r}.")

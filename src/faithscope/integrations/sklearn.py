@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from faithscope.errors import NotScoped, WrongType
 from faithscope.evaluation.evaluate import evaluate
@@ -12,8 +12,6 @@ from faithscope.measures.estimate import Method
 
 Measure = Literal["consistency", "sufficiency"]
 Bound = Literal["low", "value", "verified", "adjusted"]
-_MEASURES = ("consistency", "sufficiency")
-_BOUNDS = ("low", "value", "verified", "adjusted")
 
 __all__ = ["FaithfulnessScorer", "scorer"]
 
@@ -109,6 +107,6 @@ def scorer(
             "explainer must be a function from the fitted estimator to its explainer, such as fs.explainers.TreePath "
             f"or lambda model: fs.explainers.Lime(model, X_train); got {type(explainer).__name__}."
         )
-    for name, word, words in (("measure", measure, _MEASURES), ("bound", bound, _BOUNDS)):
-        check_word(word, name, words)
+    check_word(measure, "measure", get_args(Measure))
+    check_word(bound, "bound", get_args(Bound))
     return FaithfulnessScorer(explainer, measure, bound, discretizer, confidence, interval, agreement)

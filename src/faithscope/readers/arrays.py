@@ -52,15 +52,15 @@ def read(given: Any, wanted: Wanted) -> Explanations:
     if not any(hasattr(given, name) for name in ("__iter__", "__array__", "__dlpack__")):
         _refuse_unknown([given])
     column = to_vector(given, "Explanations")
-    objects = column.dtype == object and len(column)
-    if column.ndim == 1:
-        if objects and is_row(column[0]):
+    if column.ndim == 1 and column.dtype == object and len(column):
+        if is_row(column[0]):
             return _of_rows(column, wanted)
-        if objects and all(isinstance(item, set) and all(map(_is_text, item)) for item in column):
+        if all(isinstance(item, set) and all(map(_is_text, item)) for item in column):
             return Highlights(column)
-        if objects:
-            _refuse_unknown(column)
-        return Plain(given if has_zone(given) and not objects else column)
+        _refuse_unknown(column)
+        return Plain(column)
+    if column.ndim == 1:
+        return Plain(given if has_zone(given) else column)
     texts = column.dtype == object and column.size > 0 and all(map(_is_text, column.flat))
     if column.dtype.kind in "biufcO" and not texts:
         return _matrix(column, wanted)

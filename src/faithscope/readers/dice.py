@@ -10,6 +10,7 @@ from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.counterfactuals import Counterfactuals
 from faithscope.inputs.checks import is_real
+from faithscope.readers.log_entries import has
 from faithscope.readers.wanted import Wanted
 from faithscope.words import shorten
 
@@ -17,7 +18,7 @@ from faithscope.words import shorten
 def recognizes(item: Any) -> bool:
     """Whether this is an example of ``generate_counterfactuals``, or the JSON of all."""
     saved = isinstance(item, Mapping) and {"cfs_list", "test_data"} <= set(item)
-    return saved or (hasattr(item, "final_cfs_df") and hasattr(item, "test_instance_df"))
+    return saved or has(item, "final_cfs_df", "test_instance_df")
 
 
 def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:

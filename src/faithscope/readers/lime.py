@@ -11,7 +11,7 @@ from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import OWN_CLASSES
 from faithscope.readers.pairs import are_pairs
 from faithscope.readers.tokens import highlighted
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.wanted import Wanted, common_names
 
 
 def recognizes(item: Any) -> bool:
@@ -34,7 +34,7 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
         texts = [([word for word, _ in held], [weight for _, weight in held]) for held in pairs]
         highlights = highlighted(texts, replace(wanted, class_index=None))
         return highlights._with(remarks=(*highlights.remarks, *own))
-    names = None if mapper is None else _names(mapper)
+    names = common_names("lime", (_names(row.domain_mapper) for row in rows if hasattr(row, "domain_mapper")))
     named = [feature for each in explained for pairs in each.values() for feature, _ in pairs]
     width = max(len(names or wanted.features or ()), 1 + max(map(int, named)))
     values = np.zeros((len(rows), width, len(labels[0])))

@@ -20,7 +20,7 @@ from faithscope.inputs.checks import check_word, one_sentence
 from faithscope.inputs.documents import fold
 from faithscope.readers.log_entries import Entry, entries, field, input_text, opened, written
 from faithscope.visible import visible
-from faithscope.words import hint, several
+from faithscope.words import hint, readable, several
 
 _NULLS = ("error", "drop", "key")
 _PARTS = ("answer", "explanation", "input", "id")  # of a rationale, each in a field that a caller may name
@@ -132,7 +132,7 @@ def read_rationales(
         The fields that hold the rest, if they have other names than usual.
     nulls : {"error", "drop", "key"}
         Rows without an answer or a rationale: an error with their number; left out; or kept, with an empty rationale
-        and the answer "missing".
+        and the answer "missing", beside which answers that are numbers become texts.
 
     Returns
     -------
@@ -302,9 +302,11 @@ def _assembled(kept: Sequence[Entry], remarks: tuple[str, ...], index: Any) -> R
             pair = f"{visible(repr(other))[:40]} and {visible(repr(text))[:40]}"
             told.append(f"answers such as {pair} are different predictions: write them alike if they mean the same")
             break
-    if None in answers and _MISSING in answers:
-        raise BadInput(f'An answer is {_MISSING!r} already, so missing ones cannot be kept: pass nulls="drop".')
-    predictions = to_vector([_MISSING if given is None else given for given in answers], "Predictions")
+    if None in answers:
+        if _MISSING in answers:
+            raise BadInput(f'An answer is {_MISSING!r} already, so missing ones cannot be kept: pass nulls="drop".')
+        answers = [_MISSING if given is None else readable(given) for given in answers]  # all of one type
+    predictions = to_vector(answers, "Predictions")
     about = to_objects([input_text(entry.input) for entry in kept])
     labels = None if index is None else index[[entry.row for entry in kept]]
     reasons = Reasons(list(map(_text, kept)))._with(about=about, remarks=tuple(told), index=labels)

@@ -13,7 +13,7 @@ from faithscope.explanations.rule_json import is_structured
 from faithscope.inputs.alignment import index_of
 from faithscope.inputs.checks import one_sentence
 from faithscope.readers import arrays, dice, lime, pairs, rules, shap, tokens
-from faithscope.readers.log_entries import opened
+from faithscope.readers.log_entries import has, opened
 from faithscope.readers.wanted import ClassIndex, Wanted
 
 _CHANGED = (
@@ -74,9 +74,10 @@ def as_explanations(given: Any, wanted: Wanted | None = None) -> Explanations:
     if isinstance(given, Importances):
         wanted.refuse("these importances were read before", "class_index")
         return wanted.ordered(given)
-    found = None if isinstance(given, Explanations) else _of_library(given, wanted)
+    known = isinstance(given, Explanations)
+    found = None if known else _of_library(given, wanted)
     if found is None:
-        found = given if isinstance(given, Explanations) else arrays.read(given, wanted)
+        found = given if known else arrays.read(given, wanted)
         if not isinstance(found, Importances):
             wanted.refuse(f"these are {found.kind}")
     index = index_of(given) if found.index is None else None
@@ -85,11 +86,10 @@ def as_explanations(given: Any, wanted: Wanted | None = None) -> Explanations:
 
 def _of_library(given: Any, wanted: Wanted) -> Explanations | None:
     """Objects that a library made, one or one per row, read by the first line of the table that knows them."""
-    holder = next((name for name in _HOLDERS if isinstance(getattr(given, name, None), list)), None)
-    held = given if holder is None else getattr(given, holder)
+    held = next((held for name in _HOLDERS if isinstance(held := getattr(given, name, None), list)), given)
     column = getattr(held, "dtype", None) == np.dtype("O") and np.ndim(held) == 1
     rows = held if column or isinstance(held, list | tuple) else [held]
-    if holder is not None and not rows:
+    if held is not given and not held:
         raise BadInput(f"There are no explanations in this {type(given).__name__}: explain at least one row.")
     first = _opened(next((item for item in rows if not _is_empty(item)), next(iter(rows), None)))
     for library, recognizes, reads in READERS:
@@ -126,7 +126,7 @@ def _alike(items: Iterable[Any], library: str, recognizes: Callable[[Any], bool]
 
 
 def _having(*attributes: str) -> Callable[[Any], bool]:
-    return lambda item: all(hasattr(item, name) for name in attributes)
+    return lambda item: has(item, *attributes)
 
 
 def _interpret(rows: Sequence[Any], wanted: Wanted) -> Explanations:

@@ -15,7 +15,7 @@ from faithscope.explanations.rule_json import structured_rules
 from faithscope.explanations.rule_text import BOUNDS, Triple, parse_rule
 from faithscope.explanations.rules import Rules
 from faithscope.explanations.tokenizers import split_lower_words, split_words
-from faithscope.readers.wanted import Wanted
+from faithscope.readers.wanted import Wanted, common_names
 
 _EQUALS = " = "
 _ROUNDED = "bounds are as printed, to 2 decimals, so that a rule may not cover the row that it explains"
@@ -37,34 +37,32 @@ class Printed:
     """
 
     def __init__(self, names: Sequence[str] | None, *remarks: str) -> None:
-        self.names, self.remarks = names, list(remarks)
+        self.names, self.by_column, self.remarks = names, dict(enumerate(names or ())), list(remarks)
         self.codes: dict[str, dict[int, str]] = {}
 
-    def read(
-        self, text: str, name: str | None, edges: Sequence[float], texts: Mapping[int, str], code: Any
-    ) -> list[Triple]:
+    def read(self, text: str, column: int, bins: Any, texts: Mapping[int, str], code: Any) -> list[Triple]:
         """The conditions of one printed text, such as two bounds of one feature.
 
         Parameters
         ----------
         text : str
-        name : str, optional
-            Its feature, if that is known.
-        edges : list of float
-            The bounds of the feature's bins; none if they are not known.
+        column : int
+            The column of its feature, which has a name if that is known.
+        bins : object
+            The library's discretizer, which knows the bounds of features in full; None if it is not known.
         texts : mapping
             The categories that its codes stand for, as far as they are known.
         code : number, optional
             Its value in the row explained.
         """
         number = isinstance(code, int | float | np.number) and float(code).is_integer()
-        if name is not None and texts and number:
+        name = self.by_column.get(column, text.partition(_EQUALS)[0])
+        if texts and number:
             category = texts[int(code)]
-        elif name is None and _EQUALS in text:
-            name, _, category = text.partition(_EQUALS)
-        elif name is not None and text.startswith(name + _EQUALS):
+        elif text.startswith(name + _EQUALS):
             category = text.removeprefix(name + _EQUALS)
         else:
+            edges = _edges(bins, column)
             return [self._in_full(triple, edges) for triple in parse_rule(text, self.names)]
         known = texts or ({int(code): category} if number else {})
         for each, meant in known.items():
@@ -84,10 +82,10 @@ class Printed:
         self.remarks += [] if len(alike) == 1 else [_ALIKE if alike else _ROUNDED]
         return (name, operator, max(alike) if "<" in operator else min(alike)) if alike else triple
 
-    def rules(self, rows: Sequence[Iterable[Triple]], wanted: Wanted, names: Sequence[str] | None) -> Rules:
+    def rules(self, rows: Sequence[Iterable[Triple]], wanted: Wanted) -> Rules:
         """The rules over the features that the caller names, else those that the library knows or conditions name."""
         wanted.refuse("these are rules", "class_index")
-        rules = Rules.from_conditions(rows, wanted.features or names)
+        rules = Rules.from_conditions(rows, wanted.features or self.names)
         return rules._with(remarks=tuple(dict.fromkeys(self.remarks)), categories=self.codes)
 
 
@@ -180,23 +178,19 @@ def _to_anchor(item: Any) -> Anchor:
 
 def _anchor_rules(anchors: Sequence[Anchor], wanted: Wanted) -> Rules:
     wanted.refuse("these are anchors of a table", "top")
-    known = getattr(anchors[0].explainer, "feature_names", None)
-    names = None if known is None else tuple(map(str, known))
-    features = names or wanted.features
-    printed, rows = Printed(features), []
+    names = common_names("anchors", (getattr(anchor.explainer, "feature_names", None) for anchor in anchors))
+    printed, rows = Printed(names or wanted.features), list[list[Triple]]()
     for number, (conditions, positions, instance, *_, explainer) in enumerate(anchors):
-        row: list[Triple] = []
+        rows.append([])
+        codes = {} if instance is None else dict(enumerate(instance))
         ordinal, named = (getattr(explainer, name, {}) for name in ("ordinal_features", "categorical_names"))
         try:
             for text, j in zip(conditions, positions, strict=True):
-                name = features[j] if features is not None and j < len(features) else None
                 texts = {} if j in ordinal else {code: str(label) for code, label in enumerate(named.get(j, ()))}
-                code = instance[j] if instance is not None and j < len(instance) else None
-                row += printed.read(text, name, _edges(getattr(explainer, "disc", None), j), texts, code)
+                rows[-1] += printed.read(text, j, getattr(explainer, "disc", None), texts, codes.get(j))
         except BadInput as problem:
             raise BadInput(f"Row {number}: {problem} Name the columns: fs.read(anchors, features=[...]).") from None
-        rows.append(row)
-    return printed.rules(rows, wanted, names)
+    return printed.rules(rows, wanted)
 
 
 # -- calibrated-explanations --------------------------------------------------------------------------------------
@@ -227,7 +221,7 @@ def read_calibrated(rows: Sequence[Any], wanted: Wanted) -> Explanations:
             "These are alternative or fast explanations, which are no rules that hold on the rows that they explain: "
             "pass factual ones, explainer.explain_factual(X)."
         )
-    names = list(map(str, rows[0].get_explainer().feature_names))
+    names = common_names("calibrated-explanations", (row.get_explainer().feature_names for row in rows))
     predicted, low, high = (
         np.array([float(row.prediction[key]) for row in rows]) for key in ("predict", "low", "high")
     )
@@ -245,10 +239,9 @@ def read_calibrated(rows: Sequence[Any], wanted: Wanted) -> Explanations:
             known = (explainer.categorical_labels or {}).get(feature, ())
             named = known if isinstance(known, Mapping) else dict(enumerate(known))
             texts = {int(code): str(name) for code, name in named.items() if feature in explainer.categorical_features}
-            edges = _edges(explainer.discretizer, feature)
             text, code = str(rules["rule"][place]), float(row.x_test[feature])
-            conditions[-1] += printed.read(text, names[feature], edges, texts, code)
-    return printed.rules(conditions, wanted, names)._with(claimed=claimed, claim=_INTERVALS)
+            conditions[-1] += printed.read(text, feature, explainer.discretizer, texts, code)
+    return printed.rules(conditions, wanted)._with(claimed=claimed, claim=_INTERVALS)
 
 
 # -- PyXAI: what ``explainer.to_features(reason, details=True)`` gives ---------------------------------------------

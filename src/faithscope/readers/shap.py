@@ -7,14 +7,16 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
+from faithscope.explanations.importances import OWN_CLASSES
 from faithscope.inputs.array_types import Array, Floats
+from faithscope.readers.log_entries import has
 from faithscope.readers.tokens import highlighted
-from faithscope.readers.wanted import Wanted, label_named
+from faithscope.readers.wanted import Wanted, common_names, label_named
 
 
 def recognizes(item: Any) -> bool:
     """Whether this is an object of shap's, of one row or of several."""
-    return all(hasattr(item, name) for name in ("base_values", "output_names", "feature_names", "values", "data"))
+    return has(item, "base_values", "output_names", "feature_names", "values", "data")
 
 
 def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
@@ -33,11 +35,13 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
         if len({part.shape for part in parts}) > 1:
             raise BadInput("Explanations of shap have different shapes: explain every row with the same features.")
         values, bases = np.stack(parts), [row.base_values for row in rows]
-    listed, titles = first.feature_names, first.output_names
-    listed = [listed] if isinstance(listed, str) else listed
-    named = listed is not None and all(isinstance(name, str | int | np.generic) for name in listed)
-    names = list(map(str, listed)) if named else None
+    listed = [[names] if isinstance(names := row.feature_names, str) else names for row in rows]
+    named = listed[0] is not None and all(isinstance(name, str | int | np.generic) for name in listed[0])
+    names, titles = common_names("shap", listed) if named else None, first.output_names
     if values.ndim == 2:
+        if len({str(row.output_names) for row in rows}) > 1:  # such as values[row, :, predicted[row]] of each row
+            wanted.refuse(OWN_CLASSES, "class_index")
+            return wanted.of_one(values, names, OWN_CLASSES)
         label = label_named(titles)
         if label is not None:
             wanted.refuse(f"these explanations speak of {label!r}", "class_index")

@@ -1,7 +1,7 @@
 """Wanted: what a caller asks of a reader, checked once: the class, the number of words, the features in their order."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -69,19 +69,19 @@ class Wanted:
         **known
             Further attributes of `Importances`.
         """
-        why = (
-            f"these are importances of features, of which discretizer=fs.SignOfTop({self.top}) keeps some in a measure"
-        )
-        self.refuse(why, "top")
         return self.ordered(Importances(values, names))._with(remarks=remarks, **known)
 
     def ordered(self, given: Importances) -> Importances:
         """These importances with the features that the caller asks for, in that order."""
+        why = (
+            f"these are importances of features, of which discretizer=fs.SignOfTop({self.top}) keeps some in a measure"
+        )
+        self.refuse(why, "top")
         if self.features is None:
             return given
-        places, names = self._chosen(np.indices(given.values.shape[1:]), given.names)
+        places, names = self._places(given.values.shape[1], given.names)
         shape = given.shape if given.names in (None, names) else None  # some regions are no map
-        return given._reordered(places[0])._with(names=names, shape=shape)
+        return given._reordered(places)._with(names=names, shape=shape)
 
     def of_classes(
         self,
@@ -110,7 +110,8 @@ class Wanted:
                 f"Importances have shape {values.shape}, symmetric, as interactions of features are (shap): sum them "
                 "first, explanations.values.sum(axis=2)."
             )
-        values, names = self._chosen(values, names)  # before classes stand one after the other, with longer names
+        places, names = self._places(values.shape[1], names)  # before classes stand one after the other
+        values = values[:, places]
         rows, features, classes = values.shape
         titles = range(classes) if titles is None else titles
         left = replace(self, features=None)
@@ -160,25 +161,37 @@ class Wanted:
         told = f"importances were taken for those of class 1 of two, and read {how} for class {self.class_index}"
         return read._with(values=turned, remarks=(*remarks, told))
 
-    def _chosen(self, values: Array, names: Sequence[str] | None) -> tuple[Array, Sequence[str] | None]:
-        """The features that the caller asks for, along the second axis, and their names."""
+    def _places(self, width: int, names: Sequence[str] | None) -> tuple[Any, Names | None]:
+        """Where the features are that the caller asks for, among so many columns, and their names."""
         wanted = self.features
         if wanted is None:
-            return values, names
+            return slice(None), None if names is None else tuple(names)
         if names is None:
-            if values.shape[1] != len(wanted):
+            if width != len(wanted):
                 raise BadInput(
-                    f"features= has {len(wanted)} names, but importances have {values.shape[1]} columns: name each "
+                    f"features= has {len(wanted)} names, but importances have {width} columns: name each "
                     "one. If they are several classes with a bias each (LightGBM), choose one, class_index=1."
                 )
-            return values, wanted
+            return slice(None), wanted
         places = {name: place for place, name in enumerate(names)}
         missing = next((name for name in wanted if name not in places), None)
         if missing is not None:
             raise BadInput(f"features= names {missing!r}, which these importances lack. {hint(missing, names)}")
         if len(places) < len(names):
             raise BadInput("Several columns of these importances have one name: rename them before choosing by name.")
-        return values[:, [places[name] for name in wanted]], wanted
+        return [places[name] for name in wanted], wanted
+
+
+def common_names(library: str, named: Iterable[Iterable[Any] | None]) -> Names | None:
+    """The features that all rows name, as far as they have names; raises if some name others, or in another order."""
+    different = {tuple(names) for names in named if names is not None}  # few, whatever the number of rows
+    known = {tuple(map(str, names)) for names in different}
+    if len(known) > 1:
+        raise BadInput(
+            f"Explanations of {library} have different features, or in another order: explain all rows with the same "
+            "columns."
+        )
+    return next(iter(known), None)
 
 
 def label_named(title: Any) -> str | None:

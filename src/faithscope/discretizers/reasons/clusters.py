@@ -57,7 +57,7 @@ class Clusters(Discretizer):
 
     def __init__(self, embeddings: Any, k: int, seed: int = 0) -> None:
         matrix = to_matrix(embeddings, "Embeddings")[0]
-        if not len(matrix) or not matrix.shape[1]:
+        if not matrix.size:
             raise BadInput(f"Embeddings must have one row per reason; got shape {matrix.shape}.")
         k = check_whole(k, "k, the number of clusters,", 1, 100_000)
         seed = check_whole(seed, "seed", 0, _SEED_BITS - 1)

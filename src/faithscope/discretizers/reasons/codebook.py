@@ -24,7 +24,7 @@ from faithscope.explanations.keys import Plain
 from faithscope.explanations.rule_json import once
 from faithscope.inputs.array_types import Bools, Ints, Names
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.checks import check_flag, one_sentence
+from faithscope.inputs.checks import check_flag
 from faithscope.inputs.documents import compatible
 from faithscope.inputs.grouping import group
 from faithscope.runtime.files import to_path
@@ -89,7 +89,13 @@ class Codebook(Discretizer):
         ...     Codebook.load(file)
         Codebook({'cause': 'because|since'})
         """
-        return cls(_read(path), folded)
+        file = to_path(path)
+        try:
+            patterns = json.loads(file.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
+        except (OSError, ValueError, RecursionError) as why:
+            told = f"{type(why).__name__}: {why}"
+            raise BadInput(f"The codebook {str(file)!r} cannot be read as JSON ({told}): write {_EXAMPLE}.") from why
+        return cls(patterns, folded)
 
     @property
     def names(self) -> Names:
@@ -154,14 +160,6 @@ def _name(name: object) -> str:
 def _listed(names: Sequence[str]) -> str:
     shown = shorten(list(map(repr, names)), _SHOWN)
     return f"pattern {shown} matches" if len(names) == 1 else f"patterns {shown} match"
-
-
-def _read(path: str | os.PathLike[str]) -> Any:
-    """What a JSON file holds, each name once."""
-    file = to_path(path)
-    said = f"The codebook {str(file)!r} cannot be read as JSON (WHY): write {_EXAMPLE}."
-    with one_sentence(said.replace("{", "{{").replace("}", "}}").replace("WHY", "{why}")):
-        return json.loads(file.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
 
 
 def _compiled(called: str, text: Any, folded: bool) -> Any:
