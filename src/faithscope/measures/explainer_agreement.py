@@ -410,14 +410,14 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     told = {"same": same, "chance": chance}
     if chance is None or chance >= _CERTAIN:
         return told
-    value, left, margin = 1 - (1 - same.value) / (1 - chance), np.ones(1), np.inf
+    value, margin = 1 - (1 - same.value) / (1 - chance), np.inf
     if len(mass) > 2:
         strangers = mass * (mass.sum() - mass)
         left = np.clip((asked.sum() - asked - answered) / (strangers.sum() - 2 * strangers), 0, 1)
-    if (left < _CERTAIN).all():  # and none is NaN
-        apart, wrong = units.sums(1 - own), check_confidence(confidence) / 2
-        left_out = Deviations.of(-(apart.sum() - apart) / (mass.sum() - mass) / (1 - left))
-        margin = max(left_out.margin(wrong)[0], min(1.0, units.least(wrong)) / (1 - chance))
+        if (left < _CERTAIN).all():
+            apart, wrong = units.sums(1 - own), check_confidence(confidence) / 2
+            left_out = Deviations.of(-(apart.sum() - apart) / (mass.sum() - mass) / (1 - left))
+            margin = max(left_out.margin(wrong)[0], min(1.0, units.least(wrong)) / (1 - chance))
     return told | {"kappa": Share(value, min(value, max(-1.0, value - margin)), min(1.0, value + margin))}
 
 

@@ -158,11 +158,9 @@ class Beside(Sides):
     def of(cls, sample: Sample, confidence: float = 0.95, method: str | None = None) -> "Beside":
         """The groups of a sample, by their numbers in ``sample.askers``."""
         counted = sample.counted()
-        even, groups = counted.evenly(), counted.askers
-        assert groups is not None
-        notes = (*by_prediction_notes(even), *counted.all_notes)
-        notes = (*notes, *given_code_notes(counted), *beside_notes(method))
-        return cls(notes, confidence, Kinds.of(even, groups))
+        even, told = counted.evenly(), (*counted.all_notes, *given_code_notes(counted))
+        notes = (*by_prediction_notes(even), *told, *beside_notes(method))
+        return cls(notes, confidence, Kinds.of(even, counted.askers))
 
     def answered_by(self, groups: Collection[int]) -> "Beside":
         """The same groups beside some of them, such as a reference, whose rows alone answer."""

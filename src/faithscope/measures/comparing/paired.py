@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -57,10 +58,8 @@ def leaving_out_alike(
     and others single rows, if their blocks differ (rules that speak of other columns), or if none are known
     (weighted rows).
     """
-    blocks = [each.block for each in known if each.block is not None]
-    if known and (
-        not blocks or (len(blocks) == len(known) and all(np.array_equal(blocks[0], each) for each in blocks))
-    ):
+    blocks: list[Any] = [each.block for each in known]  # None if single rows were left out
+    if known and all(np.array_equal(blocks[0], each) for each in blocks):
         return known
     beside, pairs = [sample.explanations for sample in samples], zip(samples, relations, strict=True)
     return [count(sample, relation, exact=0, beside=beside) for sample, relation in pairs]

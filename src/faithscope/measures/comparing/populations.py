@@ -128,6 +128,11 @@ class Populations(Listed):
             raise UnknownName(f"No group is called {group!r}. {hint(str(group), list(map(str, self.estimates)))}")
         return self.estimates[group]
 
+    def _beside_everybody(self, asked: Sides) -> "Populations":
+        """The same groups beside everybody; these are among themselves."""
+        estimates = {group: asked.estimate(number) for number, group in enumerate(self.estimates)}
+        return replace(self, estimates=estimates, among=self, _apart=asked.difference)
+
     @property
     def compared(self) -> str:
         """With whom rows of a group are compared."""
@@ -144,9 +149,9 @@ class Populations(Listed):
     def table(self) -> "pd.DataFrame":
         """One line per group: beside everybody, and then the same columns among themselves, as ``among_...``."""
         lines = super().table()
-        for name in () if self.among is None else _AMONG:
-            lines[f"among_{name}"] = [getattr(each, name) for each in self.among.estimates.values()]  # type: ignore[union-attr]
-        return lines
+        if self.among is None:
+            return lines
+        return lines.join(self.among.table()[list(_AMONG)].add_prefix("among_"))
 
     def _beside(self) -> dict[str, Sequence[Any]]:
         return {"group": list(self.estimates)}
@@ -204,15 +209,13 @@ class Populations(Listed):
 
         With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences.
         """
+        many = len(self.estimates)
         told: dict[str, Any] = {
             "groups": [{"group": for_json(group), **each.to_dict()} for group, each in self.estimates.items()],
-            "differences": None,
+            "differences": [pair.to_dict() for pair in self._differences()] if many <= _MOST_PAIRED else None,
         }
-        if len(self.estimates) <= _MOST_PAIRED:
-            told["differences"] = [pair.to_dict() for pair in self._differences()]
-        else:
-            note = f"pairs of {len(self.estimates):,} groups are left out: ask for .differences(against='rest')"
-            told["notes"] = [note]
+        if many > _MOST_PAIRED:
+            told["notes"] = [f"pairs of {many:,} groups are left out: ask for .differences(against='rest')"]
         if self.among is not None:
             told |= {"lower": list(map(for_json, self.lower)), "among": self.among.to_dict()}
         return told
@@ -294,10 +297,7 @@ def measure_groups(
         for number, part in enumerate(parts.values())
     ]
     among = Populations(dict(zip(parts, estimates, strict=True)), by)
-    if asked is None:
-        return among
-    together = {name: asked.estimate(number) for number, name in enumerate(parts)}
-    return Populations(together, by, among=among, _apart=asked.difference)
+    return among if asked is None else among._beside_everybody(asked)
 
 
 def measure_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
