@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -79,18 +79,16 @@ def _off(sides: tuple[Side, Side], checked: bool, confidence: float) -> Margins:
     a share by no more than it lies below 1, and lowers it by no more than it lies above 0, if rows that lean on it are
     like the others.
     """
-    known, missed = [each.left_out for each in sides if each.left_out is not None], []
-    surprise = math.log(2 / check_confidence(confidence)) * max(each.heaviest for each in known)
-    for place, (side, left_out) in enumerate(zip(sides, known, strict=True)):
+    known, missed, surprise = list[LeftOut](), [], math.log(2 / check_confidence(confidence))
+    for side in sides:
+        left_out = cast(LeftOut, side.left_out)
         most, fall, rise = surprise * (1 + max(1.0, left_out.reach)) / side.good, 1.0, 1.0
         if checked:
-            known[place] = replace(
-                left_out, value=ratio(left_out.value, 1 - left_out.silent), silent=0 * left_out.silent
-            )
+            left_out = replace(left_out, value=ratio(left_out.value, 1 - left_out.silent), silent=0 * left_out.silent)
             most, fall, rise = most / (1 - side.silence), side.checked, 1 - side.checked
+        known.append(left_out)
         missed.append((most * fall, most * rise))
-    one, two = known
-    found, ((fall, rise), (other_fall, other_rise)) = without_each(one, two, 1.0, confidence, own=0.0, lean=0.0), missed
+    found, ((fall, rise), (other_fall, other_rise)) = without_each(*known, 1.0, confidence, own=0.0, lean=0.0), missed
     below, above = max(found.below, math.hypot(fall, other_rise)), max(found.above, math.hypot(rise, other_fall))
     return replace(found, below=below, above=above, again=partial(_off, sides, checked))
 
@@ -176,9 +174,7 @@ class Beside(Sides):
         # that falls to the group: p times all rows over those of the group, which is ln(1/δ) of them.
         coverage = self.kinds.coverage(np.isin(self.kinds.group, list(groups)))
         found = coverage_estimate(coverage, "consistency", self.confidence, "jackknife", unseen=None, notes=self.notes)
-        side = Side.of(coverage, found)
-        left_out = None if side.left_out is None else replace(side.left_out, heaviest=1.0)  # `good` allows for it
-        return side._replace(left_out=left_out)
+        return Side.of(coverage, found)
 
 
 def by_prediction_notes(sample: Sample) -> tuple[str, ...]:
