@@ -134,6 +134,15 @@ def test_the_order_of_training_rows_does_not_choose_among_more_values_than_draws
     assert (first.value, first.move, first.still) == pytest.approx((second.value, second.move, second.still))
 
 
+def test_other_values_are_not_those_of_rows_of_weight_0():
+    X, _, phi, _, _ = system(2)
+    weights = default_rng(0).choice([0.0, 1.0, 2.0], N)
+    kept = np.flatnonzero(weights)
+    first = fs.direction(phi, chances, X, weights=weights, class_index=1)
+    second = fs.direction(phi[kept], chances, X.iloc[kept], weights=weights[kept], class_index=1)
+    assert first.table().equals(second.table())
+
+
 def three(n=60):
     rng = default_rng(3)
     X = rng.normal(size=(n, 2))

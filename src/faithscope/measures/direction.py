@@ -226,7 +226,7 @@ def direction(
         The rows that were explained, as the model takes them.
     population : Perturbed or Product, optional
         ``fs.Perturbed(X_train, draws=100)``: the rows that other values come from, and how many per pair; by default
-        the rows of X themselves. Of a training column with more different values than that, the middle
+        the rows of X that have weight. Of a training column with more different values than that, the middle
         ones of as many equal parts are taken; there is no chance in it.
     k : int, optional
         How many features each row names, those largest in size; a feature of importance 0 is never named. By default 3,
@@ -263,7 +263,7 @@ def direction(
     wanted = Wanted.of(class_index, None, None).class_index
     most = check_whole(_USUAL if k is None else k, "k, the number of features that importances name,")
     sample = Sample.checked(given, None, X, weights, clusters).counted()
-    train = X if chosen.X_train is None else chosen.X_train
+    train = sample.X if chosen.X_train is None else chosen.X_train
     named, source = named_features(sample.explanations, most), SourceRows.of(train, sample.X)
     if named is None or not len(named.rows):
         raise BadInput("No row names a feature: all importances are 0.")
