@@ -293,8 +293,7 @@ class Plan(Shareable):
         """
         reached = self._outlook.at(self._asked(rows))[1]
         if math.isnan(reached):
-            far = f"a sample of {self.n:,} rows says little beyond {NEAR} times its size"
-            why = self._outlook.why_not or far
+            why = self._outlook.why_not or f"a sample of {self.n:,} rows says little beyond {NEAR} times its size"
             raise BadInput(
                 f"Not forecastable at {rows:,} rows: {why}. Only an interval is told there: plan.interval({rows})."
             )
