@@ -12,7 +12,7 @@ from faithscope.counting.clusters import Kinds
 from faithscope.counting.counted import Coverage
 from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
-from faithscope.measures.comparing.differences import Difference, without_each
+from faithscope.measures.comparing.differences import NOTHING_KNOWN, Difference, without_each
 from faithscope.measures.covered import coverage_estimate
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted
 from faithscope.measures.intervals.margins import Margins, check_confidence
@@ -141,7 +141,7 @@ class Sides:
             known = known and max(one.silence, two.silence) < 1
             value = value if known else 0.0
             ends = (value, value), (0.0, 0.0)
-        off = _off(sides, checked, self.confidence) if known else Margins(1.0, 1.0)
+        off = _off(sides, checked, self.confidence) if known else NOTHING_KNOWN
         return Difference.of(names, one.estimate, two.estimate, off, self.confidence, ends, value)
 
 

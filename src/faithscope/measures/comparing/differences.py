@@ -17,6 +17,7 @@ from faithscope.words import readable
 
 _MOST_PAIRS = 15  # above that, only those that differ are shown
 MANY = 10  # with more pairs, a report shows intervals that hold for all of them together
+NOTHING_KNOWN = Margins(2.0, 2.0)  # of a difference, wherever in [-1, 1] the two brackets lie
 
 
 class Apart(NamedTuple):
@@ -27,7 +28,7 @@ class Apart(NamedTuple):
     least, most : float
         The lower end of a's bracket less the upper end of b's, and the upper end of a's less the lower end of b's.
     margins : Margins
-        How far the truth may lie below the one and above the other: 0 if it is known, 1 if nothing is.
+        How far the truth may lie below the one and above the other: 0 if it is known, 2 if nothing is.
     confidence : float
         The confidence that was asked for.
     bound : float

@@ -12,7 +12,7 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.leave_out import LeftOut
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
-from faithscope.measures.comparing.differences import Difference, without_each
+from faithscope.measures.comparing.differences import NOTHING_KNOWN, Difference, without_each
 from faithscope.measures.consistency import weighed_pairs
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Margins, UnseenRows
@@ -75,7 +75,7 @@ def sufficiency_left_out(coverage: Coverage) -> LeftOut | None:
 def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float) -> Difference:
     """The difference a - b on the same rows."""
     first, second = a.estimate, b.estimate
-    off, ends = Margins(1.0, 1.0), ((first.value, first.upper), (second.value, second.upper))
+    off, ends = NOTHING_KNOWN, (_ends(first), _ends(second))
     if _same_explainer(a, b):
         off, ends = Margins(0.0, 0.0), ((0.0, 0.0), (0.0, 0.0))
     elif not (a.left_out is None or b.left_out is None or of_kind((*first.notes, *second.notes), "interval")):
@@ -83,7 +83,6 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
         lean = max(1.0, a.left_out.reach) + max(1.0, b.left_out.reach)
         unseen = [rows for rows in (a.unseen, b.unseen) if rows is not None]
         off = without_each(a.left_out, b.left_out, first.effective_n, confidence, lean=lean, unseen=unseen)
-        ends = _ends(first), _ends(second)
     return Difference.of((a.name, b.name), first, second, off, confidence, ends, measure=first.measure)
 
 

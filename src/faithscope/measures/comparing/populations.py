@@ -18,6 +18,7 @@ from faithscope.inputs.frames import frame
 from faithscope.measures.comparing.beside import Sides
 from faithscope.measures.comparing.differences import (
     MANY,
+    NOTHING_KNOWN,
     POPULATION_COLUMNS,
     Difference,
     difference_tables,
@@ -53,7 +54,7 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
     if a.counts.plain and b.counts.plain and a.population is None and a.measure != NECESSITY and not numbers:
         both = ("a", a), ("b", b)
         known = {f"{name}_at_equal_n": rarefy(each.counts.profile(), rows)[0] for name, each in both}
-    off = Margins(1.0, 1.0) if of_kind((*a.notes, *b.notes), "interval") else _added(a.margins, b.margins)
+    off = NOTHING_KNOWN if of_kind((*a.notes, *b.notes), "interval") else _added(a.margins, b.margins)
     return Difference.of(names, a, b, off, min(a.confidence, b.confidence), **known)
 
 
