@@ -79,7 +79,8 @@ def _off(sides: tuple[Side, Side], checked: bool, confidence: float) -> Margins:
     a share by no more than it lies below 1, and lowers it by no more than it lies above 0, if rows that lean on it are
     like the others.
     """
-    known, missed, surprise = list[LeftOut](), [], math.log(2 / check_confidence(confidence))
+    known, missed = list[LeftOut](), []
+    surprise = math.log(2 / check_confidence(confidence))
     for side in sides:
         left_out = cast(LeftOut, side.left_out)
         most, fall, rise = surprise * (1 + max(1.0, left_out.reach)) / side.good, 1.0, 1.0
@@ -88,7 +89,8 @@ def _off(sides: tuple[Side, Side], checked: bool, confidence: float) -> Margins:
             most, fall, rise = most / (1 - side.silence), side.checked, 1 - side.checked
         known.append(left_out)
         missed.append((most * fall, most * rise))
-    found, ((fall, rise), (other_fall, other_rise)) = without_each(*known, 1.0, confidence, own=0.0, lean=0.0), missed
+    found = without_each(known[0], known[1], 1.0, confidence, own=0.0, lean=0.0)
+    (fall, rise), (other_fall, other_rise) = missed
     below, above = max(found.below, math.hypot(fall, other_rise)), max(found.above, math.hypot(rise, other_fall))
     return replace(found, below=below, above=above, again=partial(_off, sides, checked))
 

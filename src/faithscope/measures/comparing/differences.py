@@ -3,17 +3,22 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faithscope.agreements import Spread
 from faithscope.card import Cell, Table, for_json
 from faithscope.counting.leave_out import LeftOut
+from faithscope.inputs.checks import check_flag
+from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.relations import Beside
 from faithscope.rounding import down, up
 from faithscope.visible import visible
 from faithscope.words import readable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_PAIRS = 15  # above that, only those that differ are shown
 MANY = 10  # with more pairs, a report shows intervals that hold for all of them together
@@ -152,6 +157,12 @@ def together(pairs: Sequence[Difference], many: int | None = None) -> list[Diffe
     """
     m = max(len(pairs), many or 0)
     return [pair.at(1 - check_confidence(pair.apart.confidence) / m) for pair in pairs]
+
+
+def difference_frame(pairs: Sequence[Difference], names: Sequence[str], simultaneous: Any) -> "pd.DataFrame":
+    """One line per difference, of these columns; if `simultaneous`, intervals hold for all of them together."""
+    told = together(pairs) if check_flag(simultaneous, "simultaneous") else pairs
+    return frame({name: [getattr(pair, name) for pair in told] for name in names})
 
 
 def difference_tables(

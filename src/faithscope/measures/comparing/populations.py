@@ -13,14 +13,14 @@ from faithscope.agreements import Same, Spread
 from faithscope.card import Table, for_json
 from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, UnknownName
-from faithscope.inputs.checks import check_flag, check_word
-from faithscope.inputs.frames import frame
+from faithscope.inputs.checks import check_word
 from faithscope.measures.comparing.beside import Sides
 from faithscope.measures.comparing.differences import (
     MANY,
     NOTHING_KNOWN,
     POPULATION_COLUMNS,
     Difference,
+    difference_frame,
     difference_tables,
     together,
 )
@@ -172,9 +172,7 @@ class Populations(Listed):
             each group with all others, beside everybody. By default "each", up to 50 groups.
         """
         check_word(against, "against", ("each", "rest"), optional=True)
-        pairs = self._differences(against)
-        pairs = together(pairs) if check_flag(simultaneous, "simultaneous") else pairs
-        return frame({name: [getattr(pair, name) for pair in pairs] for name in POPULATION_COLUMNS})
+        return difference_frame(self._differences(against), POPULATION_COLUMNS, simultaneous)
 
     def _differences(self, against: str | None = "each") -> list[Difference]:
         many, apart = len(self.estimates), self._apart
