@@ -135,6 +135,18 @@ def test_terms_of_groups_add_up_and_askers_are_one_of_two_groups():
         assert against.loc[1, "n"] == (groups == 1).sum()
 
 
+@pytest.mark.parametrize("rows", ["weights", "clusters"])
+def test_the_heaviest_row_counts_once_in_a_difference_too(rows):
+    rng, n = np.random.default_rng(0), 2_000
+    codes, groups = rng.integers(0, 6, n), rng.random(n) < 0.3
+    heavy = {"weights": rng.lognormal(0, 1, n), "clusters": np.repeat(np.arange(n), rng.geometric(0.3, n))[:n]}
+    rules = fs.Rules.from_conditions([[("a", "<=", float(code))] for code in codes], features=["a"])
+    labels = codes % 2 ^ (rng.random(n) < 0.02)
+    found = fs.necessity(rules, labels, codes[:, None].astype(float), by=groups, **{rows: heavy[rows]})
+    (low, high), each = found.differences()[["low", "high"]].to_numpy()[0], found.estimates.values()
+    assert high - low < sum(estimate.high - estimate.low for estimate in each) < 1.2
+
+
 def test_what_cannot_be_asked_is_refused_in_a_sentence():
     system, *_ = next(systems("rules", [1], ["labels"]))
     (rules, X, _), asks = system.given("rules"), np.arange(system.n) < 1

@@ -115,6 +115,34 @@ def test_neither_the_order_of_rows_nor_blocks_nor_sizes_change_anything(monkeypa
             assert again[name] == (pytest.approx(number) if isinstance(number, float) else number), name
 
 
+@pytest.mark.parametrize("kind", ["texts", "days", "texts and numbers"])
+def test_the_order_of_training_rows_does_not_choose_among_more_values_than_draws(kind):
+    rng = default_rng(5)
+    place = rng.integers(0, 90, 120)
+    column = {
+        "texts": [f"t{each}" for each in place],
+        "days": pd.Timestamp("2026-01-01") + pd.to_timedelta(place, "D"),
+        "texts and numbers": [f"t{each}" if each % 2 else int(each) for each in place],
+    }[kind]
+    X = pd.DataFrame({"column": column})
+    numbers = dict(zip(X["column"], rng.permutation(90)[place] / 90, strict=True))
+    model = lambda rows: rows["column"].map(numbers)  # noqa: E731
+    first, second = (
+        fs.direction(np.ones((120, 1)), model, X, population=fs.Perturbed(train, draws=7))
+        for train in (X, X.iloc[rng.permutation(120)].reset_index(drop=True))
+    )
+    assert (first.value, first.move, first.still) == pytest.approx((second.value, second.move, second.still))
+
+
+def test_other_values_are_not_those_of_rows_of_weight_0():
+    X, _, phi, _, _ = system(2)
+    weights = default_rng(0).choice([0.0, 1.0, 2.0], N)
+    kept = np.flatnonzero(weights)
+    first = fs.direction(phi, chances, X, weights=weights, class_index=1)
+    second = fs.direction(phi[kept], chances, X.iloc[kept], weights=weights[kept], class_index=1)
+    assert first.table().equals(second.table())
+
+
 def three(n=60):
     rng = default_rng(3)
     X = rng.normal(size=(n, 2))

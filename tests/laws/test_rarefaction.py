@@ -75,7 +75,6 @@ def test_what_cannot_be_forecast_is_not():
 PAIR = fs.consistency(["a", "a"], [0, 1])
 REFUSED = [
     (lambda: fs.plan(PAIR, unverifiable=0), "BadInput", "strictly between 0 and 1"),
-    (lambda: rarefy(PAIR.counts.profile(), 3), "BadInput", "between 1 and 2 rows; got 3"),
     (lambda: fs.plan(fs.consistency(["a", "a"], [0, 1], weights=[1, 2])), "NotProven", "weighted"),
     (lambda: fs.plan(5), "WrongType", "got int"),
     (lambda: fs.plan(Counts.zero()), "BadInput", "no rows"),

@@ -104,3 +104,15 @@ def test_if_no_reason_names_a_label_the_difference_allows_for_those_that_were_no
     found = fs.leakage([f"he {i % 5}" for i in range(60)], ["yes", "no"] * 30)
     assert found.share == found.difference.value == 0
     assert (found.difference.low, found.difference.high) == pytest.approx((-2 * found.high, 2 * found.high))
+
+
+def test_rows_of_weight_0_change_nothing():
+    rng = np.random.default_rng(0)
+    texts, labels = rng.choice(TEXTS, 60).tolist(), rng.choice(["no", "yes"], 60)
+    weights = rng.choice([0.0, 1.0, 2.0], 60)
+    kept = np.flatnonzero(weights)
+    for each in (weights, 1.0 * (weights > 0)):
+        first = fs.leakage(texts, labels, weights=each)
+        second = fs.leakage([texts[row] for row in kept], labels[kept], weights=each[kept])
+        assert (first.share, first.low, first.high, first.own) == (second.share, second.low, second.high, second.own)
+        assert (first.words, first.difference) == (second.words, second.difference)

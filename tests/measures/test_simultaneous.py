@@ -75,3 +75,14 @@ def test_margins_that_say_nothing_say_nothing_at_another_confidence():
     one = fs.consistency([1], [1])
     surer = difference(one, one).at(0.999)
     assert (surer.low, surer.high) == (-1, 1)
+
+
+def test_nothing_is_known_of_a_difference_where_an_interval_may_miss():
+    codes = RNG.integers(0, 4, ROWS)
+    told = np.where(codes < 2, codes % 2, RNG.integers(0, 2, ROWS))
+    weights = np.where(told == 1, 5.0, 1.0) * RNG.uniform(0.5, 1.5, ROWS)
+    groups = fs.consistency(codes, told, weights=weights, by=codes < 2)
+    pair = groups.differences().iloc[0]
+    assert any("may miss the truth" in note for note in groups[True].notes)
+    assert (pair["low"], pair["high"]) == (-1, 1)
+    assert -0.5 < pair["value"] < -0.1

@@ -15,11 +15,10 @@ from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess
 from faithscope.evaluation.run import fitting, of_each, sampled
-from faithscope.inputs.checks import check_flag, check_share, check_whole, same_length, text_names
-from faithscope.inputs.frames import frame
+from faithscope.inputs.checks import check_share, check_whole, same_length, text_names
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
-from faithscope.measures.comparing.differences import PAIRED_COLUMNS, Difference, together
+from faithscope.measures.comparing.differences import PAIRED_COLUMNS, Difference, difference_frame
 from faithscope.measures.comparing.groupings import to_groups
 from faithscope.measures.comparing.paired import (
     LeftOutEstimate,
@@ -104,8 +103,7 @@ class Comparison(Reported, Mapping[str, Evaluation]):
             By default each interval has the stated confidence by itself: among many pairs some will differ by chance.
             If True, all intervals, of all measures, hold together with that confidence (Bonferroni), and are wider.
         """
-        pairs = together(self.pairs) if check_flag(simultaneous, "simultaneous") else self.pairs
-        return frame({name: [getattr(pair, name) for pair in pairs] for name in PAIRED_COLUMNS})
+        return difference_frame(self.pairs, PAIRED_COLUMNS, simultaneous)
 
     def explainer_agreement(
         self,

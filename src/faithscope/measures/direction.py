@@ -20,7 +20,6 @@ from faithscope.inputs.alignment import made_in_order
 from faithscope.inputs.array_types import Bools, Floats, Ints
 from faithscope.inputs.checks import check_share, check_whole, same_length
 from faithscope.inputs.columns import Rows
-from faithscope.inputs.grouping import group
 from faithscope.inputs.models import Model, noting, of_both_classes, owner_of, rows_of_its_own, to_outputs
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
@@ -33,7 +32,7 @@ from faithscope.readers import as_explanations
 from faithscope.readers.wanted import ClassIndex, Wanted
 from faithscope.rounding import told_share
 from faithscope.runtime.memory import in_memory
-from faithscope.sample import Sample
+from faithscope.sample import Sample, number_labels
 from faithscope.visible import visible
 from faithscope.words import several
 
@@ -227,7 +226,7 @@ def direction(
         The rows that were explained, as the model takes them.
     population : Perturbed or Product, optional
         ``fs.Perturbed(X_train, draws=100)``: the rows that other values come from, and how many per pair; by default
-        the rows of X themselves. Of a training column with more different values than that, the middle
+        the rows of X that have weight. Of a training column with more different values than that, the middle
         ones of as many equal parts are taken; there is no chance in it.
     k : int, optional
         How many features each row names, those largest in size; a feature of importance 0 is never named. By default 3,
@@ -264,7 +263,7 @@ def direction(
     wanted = Wanted.of(class_index, None, None).class_index
     most = check_whole(_USUAL if k is None else k, "k, the number of features that importances name,")
     sample = Sample.checked(given, None, X, weights, clusters).counted()
-    train = X if chosen.X_train is None else chosen.X_train
+    train = sample.X if chosen.X_train is None else chosen.X_train
     named, source = named_features(sample.explanations, most), SourceRows.of(train, sample.X)
     if named is None or not len(named.rows):
         raise BadInput("No row names a feature: all importances are 0.")
@@ -303,9 +302,9 @@ def _outputs(model: Any, source: SourceRows) -> tuple[Ask, Floats, list[str] | N
 
     If they are probabilities, also the labels that the model says, which may be none; else None.
     """
-    owner = owner_of(model) if Model(model).kind == "classifier" else model
-    kind, has_chances = Model(owner).kind, callable(getattr(owner, "predict_proba", None))
-    chances = has_chances and kind != "regressor"
+    kind = Model(model).kind
+    owner = owner_of(model) if kind == "classifier" else model
+    chances = kind != "regressor" and callable(getattr(owner, "predict_proba", None))
     function = Model(owner).find("probabilities" if chances else "numbers")
     if function is None or (kind == "classifier" and not chances):
         raise WrongType(
@@ -365,8 +364,8 @@ def _moves(
     moves, noise = np.zeros((2, len(rows)))
     for j in np.unique(column).tolist():
         other = source.columns[j][: source.train]
-        numeric = other.dtype.kind in "biuf"
-        codes = np.unique(other, return_inverse=True)[1] if numeric else group([other.astype(object)])[0]
+        ordered = other.dtype.kind in "biufmM"
+        codes = np.unique(other, return_inverse=True)[1] if ordered else number_labels(other)[1]
         order, exact = np.argsort(codes, kind="stable"), codes.max() < draws  # whether these are all values there are
         if not exact:
             order = order[((np.arange(draws) + 0.5) * (len(order) / draws)).astype(np.int64)]

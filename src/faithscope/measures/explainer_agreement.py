@@ -7,7 +7,7 @@ two explainers say the same, how many features they share with or without their 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Named = Mapping[str, Explanations]
+_Compared = tuple[Explanations, NamedFeatures | None]  # as compared for equality, and the features named
 
 _USUAL = SignOfTop(5)  # of importances, and as many features they name
 _KEEPING = SignOfTop | TopFeatures | TopRegions | ReasonCodes  # discretizers that keep k features
@@ -294,8 +295,8 @@ def measure_agreement(
     k = check_whole(max(kept) or _USUAL.k if k is None else k, "k, the number of features that importances name,")
     check_share(confidence, "confidence")
     units = IndependentUnits.of(rows)
-    explainers = [_Compared.of(name, given[name], chosen[name], k) for name in raw]
-    pairs = tuple(_pair(*both, units, confidence) for both in combinations(explainers, 2))
+    compared = {name: _compared(given[name], chosen[name], k) for name in raw}
+    pairs = tuple(_pair(both, compared, units, confidence) for both in combinations(raw, 2))
     if all(pair.same is None and pair.feature_agreement is None for pair in pairs):
         reason = pairs[0].notes[0].rstrip(".")
         raise BadInput(f"No two of these explainers can be compared; {pairs[0].a!r} and {pairs[0].b!r}: {reason}.")
@@ -310,22 +311,14 @@ def measure_agreement(
     )
 
 
-class _Compared(NamedTuple):
-    """One explainer: its explanations as they are compared for equality, and the features that they name."""
-
-    name: str
-    explanations: Explanations
-    named: NamedFeatures | None
-
-    @classmethod
-    def of(cls, name: str, raw: Explanations, chosen: Any, k: int) -> "_Compared":
-        """An explainer by a discretizer, of which only sums of features change which are named."""
-        coarse, naming, rest = discretize(raw, chosen), raw, steps(chosen)
-        while rest and isinstance(rest[0], Grouped | Pool):
-            naming, rest = discretize(naming, rest[0]), rest[1:]
-        if naming is not raw:  # sums of one-hot features are comparable with others
-            naming, coarse = naming._with(form=""), coarse._with(form=" | ".join(map(repr, rest)))
-        return cls(name, coarse, named_features(naming, k))
+def _compared(raw: Explanations, chosen: Any, k: int) -> _Compared:
+    """An explainer by a discretizer, of which only sums of features change which are named."""
+    coarse, naming, rest = discretize(raw, chosen), raw, steps(chosen)
+    while rest and isinstance(rest[0], Grouped | Pool):
+        naming, rest = discretize(naming, rest[0]), rest[1:]
+    if naming is not raw:  # sums of one-hot features are comparable with others
+        naming, coarse = naming._with(form=""), coarse._with(form=" | ".join(map(repr, rest)))
+    return coarse, named_features(naming, k)
 
 
 def _at_granularity(rows: Sample, raw: Named, discretizer: Any) -> tuple[Sample, Named, Mapping[str, Any]]:
@@ -372,27 +365,30 @@ def refusal(discretizer: Any, explanations: Explanations) -> Any:
     return None
 
 
-def _pair(a: _Compared, b: _Compared, units: IndependentUnits, confidence: float) -> PairAgreement:
+def _pair(
+    names: tuple[str, str], compared: Mapping[str, _Compared], units: IndependentUnits, confidence: float
+) -> PairAgreement:
     """All measures of two explainers, without those that cannot be told, and why they cannot."""
+    (a, first), (b, second) = (compared[name] for name in names)
     told: dict[str, Any] = {}
     notes: list[str] = []
     try:
-        told |= _equality(*_numbered(a.explanations, b.explanations), units, confidence)
+        told |= _equality(*_numbered(a, b), units, confidence)
     except Incompatible as reason:
         notes.append(str(reason))
     try:
-        if a.named is None or b.named is None:
+        if first is None or second is None:
             raise Incompatible("not both name features, so features cannot be compared either")
-        named, alike, unmatched = matched(a.named, b.named)
-        own = shared(a.named, named)
+        second, alike, unmatched = matched(first, second)
+        own = shared(first, second)
         told["feature_agreement"] = mean_share(own, units, confidence)[0]
-        told["feature_chance"] = units.by_chance(shared_elsewhere(a.named, named, own, units).sum())
-        if alike and a.named.signs is not None and named.signs is not None:
-            told["sign_agreement"] = mean_share(shared(a.named.signed, named.signed), units, confidence)[0]
+        told["feature_chance"] = units.by_chance(shared_elsewhere(first, second, own, units).sum())
+        if alike and first.signs is not None and second.signs is not None:
+            told["sign_agreement"] = mean_share(shared(first.signed, second.signed), units, confidence)[0]
         notes += unmatched
     except Incompatible as reason:
         notes += [] if "same" in told else [str(reason)]
-    return PairAgreement(a.name, b.name, len(units.weight), **told, notes=tuple(notes))
+    return PairAgreement(*names, len(units.weight), **told, notes=tuple(notes))
 
 
 def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> dict[str, Any]:
@@ -410,14 +406,14 @@ def _equality(a: Ints, b: Ints, units: IndependentUnits, confidence: float) -> d
     told = {"same": same, "chance": chance}
     if chance is None or chance >= _CERTAIN:
         return told
-    value, left, margin = 1 - (1 - same.value) / (1 - chance), np.ones(1), np.inf
+    value, margin = 1 - (1 - same.value) / (1 - chance), np.inf
     if len(mass) > 2:
         strangers = mass * (mass.sum() - mass)
         left = np.clip((asked.sum() - asked - answered) / (strangers.sum() - 2 * strangers), 0, 1)
-    if (left < _CERTAIN).all():  # and none is NaN
-        apart, wrong = units.sums(1 - own), check_confidence(confidence) / 2
-        left_out = Deviations.of(-(apart.sum() - apart) / (mass.sum() - mass) / (1 - left))
-        margin = max(left_out.margin(wrong)[0], min(1.0, units.least(wrong)) / (1 - chance))
+        if (left < _CERTAIN).all():
+            apart, wrong = units.sums(1 - own), check_confidence(confidence) / 2
+            left_out = Deviations.of(-(apart.sum() - apart) / (mass.sum() - mass) / (1 - left))
+            margin = max(left_out.margin(wrong)[0], min(1.0, units.least(wrong)) / (1 - chance))
     return told | {"kappa": Share(value, min(value, max(-1.0, value - margin)), min(1.0, value + margin))}
 
 

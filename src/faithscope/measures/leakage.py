@@ -155,7 +155,7 @@ def measure_leakage(
     odd = next((word for word in further if not isinstance(word, str) or not word.strip()), None)
     if odd is not None:
         raise WrongType(f"words must be texts that name a label; got {odd!r}.")
-    before = sample.discretized(discretizer)
+    before = sample.discretized(discretizer).counted()
     named = named_labels(sample, before, further)
     if not named.phrases:
         raise BadInput(
@@ -169,10 +169,10 @@ def measure_leakage(
         )
     if any(getattr(step, "folded", True) is False for step in steps(to_discretizer(discretizer))):
         raise BadInput("Words are masked in folded texts, and this Codebook reads texts as written: leave out folded=.")
-    masked = replace(sample, explanations=hide(sample.explanations, named.phrases)).discretized(discretizer)
+    masked = replace(sample, explanations=hide(sample.explanations, named.phrases)).discretized(discretizer).counted()
     given, hidden = (measure_consistency(part, confidence, method) for part in (before, masked))
-    a = consistency_left_out("as given", given, before.counted())
-    difference = paired_difference(a, consistency_left_out("masked", hidden, masked.counted()), confidence)
+    a, b = consistency_left_out("as given", given, before), consistency_left_out("masked", hidden, masked)
+    difference = paired_difference(a, b, confidence)
     units = IndependentUnits.of(before)
     (share, low, high), _ = mean_share(named.some, units, given.confidence, exact=units.clusters is None)
     if not share:

@@ -101,7 +101,7 @@ def _named_parts(given: Rules | Highlights) -> NamedFeatures:
         places = {name: place for place, name in enumerate(names)}
         parts = [[places[str(word)] for word in words] for words in given.distinct]
     of_rows = [parts[code] for code in given.codes.tolist()]
-    rows = np.repeat(np.arange(len(given)), np.fromiter(map(len, of_rows), np.int64))
+    rows = np.repeat(np.arange(len(given)), list(map(len, of_rows)))
     features = np.fromiter(chain.from_iterable(of_rows), np.int64)
     in_columns = isinstance(given, Rules) and given.positional
     return NamedFeatures(len(given), tuple(names), rows, features, in_columns=in_columns)

@@ -29,8 +29,7 @@ class NamedLabels(NamedTuple):
     some, own : (n,) arrays
         1 where a reason has a word of any label, and one of the label that its own row was predicted.
     words : list of (str, int)
-        The words of labels with the number of reasons that have them, the commonest first; rows of weight 0 count
-        nowhere.
+        The words of labels with the number of reasons that have them, the commonest first.
     """
 
     phrases: tuple[str, ...]
@@ -42,7 +41,7 @@ class NamedLabels(NamedTuple):
 def named_labels(sample: Sample, measured: Sample, further: Iterable[str] = ()) -> NamedLabels:
     """The words of labels that reasons have; `further` are words besides those of the predictions.
 
-    Rows from which a discretizer learns are not `measured`.
+    Rows of weight 0, and those from which a discretizer learns, are not `measured`.
     """
     reasons, rows = cast(Reasons, sample.explanations), np.flatnonzero(np.isin(sample.places, measured.places))
     labels, place = ((), np.zeros(sample.n, np.int64)) if sample.agreement.of_numbers else sample.numbered_labels
@@ -52,7 +51,7 @@ def named_labels(sample: Sample, measured: Sample, further: Iterable[str] = ()) 
     own = [frozenset(label_phrases([label])) for label in labels] or [frozenset()]
     mine = np.array([not own[j].isdisjoint(has) for has, j in zip(words, place[rows], strict=True)], np.float64)
     some = np.fromiter(map(bool, words), np.float64, len(words))
-    rows_of = Counter(word for each in words[measured.weight > 0] for word in each)
+    rows_of = Counter(word for each in words for word in each)
     return NamedLabels(phrases, some, mine, sorted(rows_of.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
@@ -86,8 +85,9 @@ def label_word_notes(sample: Sample, coarse: Sample, discretizer: Discretize | N
     """
     if not isinstance(sample.explanations, Reasons):
         return ()
-    named, weight = named_labels(sample, coarse), coarse.weight
-    share = weight @ named.some / weight.sum()
+    measured = coarse.counted()
+    named = named_labels(sample, measured)
+    share = measured.weight @ named.some / measured.weight.sum()
     beyond = getattr(to_discretizer(discretizer), "reads_beyond_text", False)
     told = f"{share:.0%}" if share >= 0.01 else f"{share:.2%}"
     advice = ", which their embeddings may know" if beyond else ": leakage() measures them with such words masked"

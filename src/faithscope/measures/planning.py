@@ -48,8 +48,6 @@ def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
     explanation covers and s_i those of them with its label; U is the mean of the binomial ratio. No resampling.
     By `Spread` M̂ is NaN: a share of the variance is a ratio, whose expectation has no such form.
     """
-    if check_whole(rows, "The number of rows of a subset") > profile.n:
-        raise BadInput(f"A subset has between 1 and {profile.n:,} rows; got {rows:,}.")
     c = profile.others.astype(np.float64)
     silent = np.where(c > 0, -math.inf, 0.0)  # log of C(n-1-c, m-1) / C(n-1, m-1): none of the others is in the subset
     possible, weight = (c > 0) & (c <= profile.n - rows), profile.rows / profile.n
@@ -63,17 +61,16 @@ def rarefy(profile: Profile, rows: int) -> tuple[float, float]:
 def mixture(others: Ints, mass: Floats) -> Floats | None:
     """A Poisson mixture of the number of others that rows have: the shares of rows with the rates `_RATES`.
 
-    It is fitted to the number of others that rows of such a mass have (EM on a grid of rates); None if none has others.
+    It is fitted to the different numbers of `others`, and the `mass` of rows that have so many (EM on a grid of rates);
+    None if none has others.
     """
-    others, place = np.unique(others, return_inverse=True)
-    mass = sums(place, mass, len(others))
     if not np.any(mass[others > 0] > 0):
         return None
     near = (others <= _CERTAIN) & (mass > 0)
     seen, weight = others[near].astype(np.float64), mass[near] / mass.sum()
     likelihood = np.exp(seen[:, None] * np.log(_RATES) - _RATES - gammaln(seen + 1)[:, None])
     shares = np.full(len(_RATES), weight.sum() / len(_RATES))
-    for _ in range(_STEPS if len(seen) else 0):
+    for _ in range(_STEPS):
         shares *= (weight / np.maximum(likelihood @ shares, 1e-300)) @ likelihood
     return shares
 
@@ -92,18 +89,16 @@ class Backtest:
     observed: float
 
     @classmethod
-    def of(cls, profile: Profile, observed: float) -> "Backtest | None":
+    def of(cls, others: Ints, rows: Floats, observed: float) -> "Backtest | None":
         """The forecast from half of the rows; None if no row of such a half has others."""
-        half = profile.n // 2
-        near = profile.others <= _CERTAIN
-        others, mass = profile.others[near].astype(np.float64)[:, None], profile.rows[near].astype(np.float64)
-        kept = np.arange(_CERTAIN + 1, dtype=np.float64)
-        n, m = profile.n - 1.0, half - 1.0
-        possible = (kept <= others) & (kept <= m) & (m - kept <= n - others)
+        half, near = int(rows.sum()) // 2, others <= _CERTAIN
+        known, kept = others[near].astype(np.float64)[:, None], np.arange(_CERTAIN + 1, dtype=np.float64)
+        n, m = rows.sum() - 1, half - 1.0
+        possible = (kept <= known) & (kept <= m) & (m - kept <= n - known)
         with np.errstate(all="ignore"):  # hypergeometric thinning: the expected numbers of others in a random half
-            log = log_choose(others, kept) + log_choose(n - others, m - kept) - log_choose(n, m)
-            thinned = mass @ np.where(possible, np.exp(log), 0.0)
-        shares = mixture(np.arange(_CERTAIN + 2), np.append(thinned, profile.rows[~near].sum()))
+            log = log_choose(known, kept) + log_choose(n - known, m - kept) - log_choose(n, m)
+            thinned = rows[near] @ np.where(possible, np.exp(log), 0.0)
+        shares = mixture(np.arange(_CERTAIN + 2), np.append(thinned, rows[~near].sum()))
         return None if shares is None else cls(half, forecast(shares, n / m), observed)
 
     @property
@@ -133,7 +128,7 @@ def coefficients(others: Array) -> Floats:
     """The a_j of every statistic at these j, one row per statistic."""
     j = np.asarray(others, np.float64)
     curves = (1 - _TIMES[:, None]) ** j
-    return np.vstack([curves, j == _FEW[:, None], j <= _AT_MOST[:, None]]).astype(np.float64)
+    return np.vstack([curves, j == _FEW[:, None], j <= _AT_MOST[:, None]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,28 +159,26 @@ class Band:
 
     @classmethod
     def of(cls, others: Ints, rows: Floats, confidence: float) -> "Band":
-        """The band of a sample in which so many `rows` have so many `others`, one number per kind of row.
+        """The band of a sample in which so many `rows` have so many `others`, each of which is another number.
 
         Standard errors are no smaller than if one more explanation had 1, 2, 3 or 4 rows: ``n² se² = Σ_k Φ_k v_k``, Φ_k
         explanations having k rows, and ``f(k) = k (a_{k-1} - T)`` being what such an explanation adds: v = f(k)² for
         few rows, ``k (f(k) - f(k-1))²`` for more (the Poisson-Poincaré inequality).
         """
-        kinds, place = np.unique(others, return_inverse=True)
-        mass = sums(place, rows.astype(np.float64), len(kinds))
-        statistics = coefficients(kinds) @ mass / mass.sum()
+        n, size = rows.sum(), others + 1.0
+        statistics = coefficients(others) @ rows / n
 
         def added(others: Array) -> Floats:
             return np.asarray((others + 1.0) * (coefficients(np.maximum(others, 0)) - statistics[:, None]))
 
-        size = kinds + 1.0
-        vary = np.where(size <= _SMALL, added(kinds) ** 2, size * (added(kinds) - added(kinds - 1)) ** 2)
-        squares = vary @ (mass / size) + np.sum(added(np.arange(4)) ** 2, axis=1)
+        vary = np.where(size <= _SMALL, added(others) ** 2, size * (added(others) - added(others - 1)) ** 2)
+        squares = vary @ (rows / size) + np.sum(added(np.arange(4)) ** 2, axis=1)
         squares[-len(_AT_MOST) :] += (_AT_MOST + 2.0) ** 2
         allowed = float(-ndtri((1 - confidence) / (2 * _TOGETHER)))
-        unseen = math.log(2 / (1 - confidence)) / mass.sum()  # explanations of this mass may be unseen: rule of three
-        finer = 1 if mass.sum() <= _MANY else 4
+        unseen = math.log(2 / (1 - confidence)) / n  # explanations of this mass may be unseen: rule of three
+        finer = 1 if n <= _MANY else 4
         least = max(0.001 / finer**2, unseen / allowed)  # what the grid can tell apart, in any statistic
-        return cls(*rates(finer), statistics, np.maximum(np.sqrt(squares) / mass.sum(), least), allowed)
+        return cls(*rates(finer), statistics, np.maximum(np.sqrt(squares) / n, least), allowed)
 
     def low(self, times: float) -> float:
         """The least unverifiable share of a sample `times` as large."""
@@ -300,8 +293,7 @@ class Plan(Shareable):
         """
         reached = self._outlook.at(self._asked(rows))[1]
         if math.isnan(reached):
-            far = f"a sample of {self.n:,} rows says little beyond {NEAR} times its size"
-            why = self._outlook.why_not or far
+            why = self._outlook.why_not or f"a sample of {self.n:,} rows says little beyond {NEAR} times its size"
             raise BadInput(
                 f"Not forecastable at {rows:,} rows: {why}. Only an interval is told there: plan.interval({rows})."
             )
@@ -414,9 +406,10 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         )
     confidence = check_share(confidence, "confidence")
     profile = counts.profile()
-    rows = profile.rows.astype(np.float64)
-    shares = mixture(profile.others, rows) if profile.n > 1 else None
-    outlook = _Outlook(profile, shares, Band.of(profile.others, rows, confidence))
+    others, place = np.unique(profile.others, return_inverse=True)
+    rows = sums(place, profile.rows.astype(np.float64), len(others))
+    shares = mixture(others, rows)
+    outlook = _Outlook(profile, shares, Band.of(others, rows, confidence))
     needed = outlook.needed(unverifiable)
     return Plan(
         profile.n,
@@ -426,7 +419,7 @@ def plan(estimate: Any, *, unverifiable: float = 0.05, confidence: float = 0.95)
         *needed,
         outlook.reason(unverifiable, confidence, *needed),
         forecastable=outlook.why_not is None,
-        backtest=None if shares is None or profile.n < 4 else Backtest.of(profile, outlook.silent),
+        backtest=None if shares is None or profile.n < 4 else Backtest.of(others, rows, outlook.silent),
         guarantee=None if isinstance(profile.agreement, Spread) else sample_size(profile.distinct, unverifiable),
         _outlook=outlook,
     )

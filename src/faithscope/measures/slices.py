@@ -381,20 +381,21 @@ def find_slices(
         part, places = parts[half], halves[half]
         before, there = np.zeros((2, sample.n), bool)
         there[places] = checked[places]  # rows that did not choose the conditions
-        pointed, asked = _search(*shares[1 - half], halves[1 - half], cuts, most), list[list[_Asked]]()
-        for _, conditions in pointed:  # and of two conditions about each alone, which may say enough
-            asked.append([])
+        asked = list[tuple[float, list[_Asked]]]()
+        for errors, conditions in _search(*shares[1 - half], halves[1 - half], cuts, most):
+            answers = list[_Asked]()  # and of two conditions of each alone, which may say enough
             for chosen in dict.fromkeys((conditions, *((each,) for each in conditions))):
                 rows = _within(chosen, cuts) & ~before
                 groups = np.where(before, 2, rows)[places].astype(np.int64)  # rows pointed out before are on no side
                 if min(np.bincount(groups, minlength=2)[:2]) >= 2:
-                    beside = Beside.of(replace(part, askers=groups).counted(), confidence)
-                    asked[-1].append(_Asked(chosen, rows, beside, beside.difference([1], [0], checked=True)))
+                    beside = Beside.of(replace(part, askers=groups), confidence)
+                    answers.append(_Asked(chosen, rows, beside, beside.difference([1], [0], checked=True)))
+            asked.append((errors, answers))
             before |= _within(conditions, cuts)
-        every = [each for answers in asked for each in answers]
+        every = [each for _, answers in asked for each in answers]
         level = 1 - (1 - confidence) / (2 * max(1, len(every)))
         looked += every
-        for (errors, _), answers in zip(pointed, asked, strict=True):
+        for errors, answers in asked:
             sure = (each._replace(difference=each.difference.at(level)) for each in answers)
             if known := [each for each in sure if each.difference.high < 0]:
                 shown.append((_simplest(known, score, there), half))

@@ -393,10 +393,8 @@ class AuditedLog:
                 f"{title} gives {len(names):,} populations, more than {most:,}: bin the values first, such as with "
                 "pd.cut or width_bucket."
             )
-        groups, found = list(map(named, names)), self.beside(cells)
-        among = Populations(dict(zip(groups, self.among(cells), strict=True)), title)
-        estimates = {name: found.estimate(number) for number, name in enumerate(groups)}
-        return Populations(estimates, title, among=among, _apart=found.difference)
+        among = Populations(dict(zip(map(named, names), self.among(cells), strict=True)), title)
+        return among._beside_everybody(self.beside(cells))
 
     def beside_reference(self, cells: Cells, reference: "AuditedLog") -> Beside | None:
         """These populations of the log, and then the rows of another log as one more, beside everybody.

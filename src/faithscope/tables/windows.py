@@ -13,9 +13,8 @@ import numpy as np
 from faithscope.agreements import Spread
 from faithscope.card import Table
 from faithscope.errors import BadInput
-from faithscope.inputs.checks import check_flag
 from faithscope.inputs.frames import frame
-from faithscope.measures.comparing.differences import Difference, difference_tables, together
+from faithscope.measures.comparing.differences import COLUMNS, Difference, difference_frame, difference_tables
 from faithscope.measures.comparing.groupings import crossed_name
 from faithscope.measures.comparing.populations import (
     AMONG,
@@ -177,10 +176,7 @@ class Windows(Listed):
             and many at once if the reference is odd. If True, all intervals hold together with that confidence
             (Bonferroni), and are wider.
         """
-        changes = list(self.compared.values())
-        changes = together(changes) if check_flag(simultaneous, "simultaneous") else changes
-        names = ("a", "b", "value", "low", "high", "differ")
-        return frame({name: [getattr(change, name) for change in changes] for name in names})
+        return difference_frame(list(self.compared.values()), COLUMNS[:-1], simultaneous)  # without `n`
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers by window, ready for JSON."""

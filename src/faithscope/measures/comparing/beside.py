@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from faithscope.counting.clusters import Kinds
 from faithscope.counting.counted import Coverage
 from faithscope.counting.kept import goes_with_predictions
 from faithscope.counting.leave_out import LeftOut, ratio
-from faithscope.measures.comparing.differences import Difference, without_each
+from faithscope.measures.comparing.differences import NOTHING_KNOWN, Difference, without_each
 from faithscope.measures.covered import coverage_estimate
 from faithscope.measures.estimate import FOR_EQUALITY, Estimate, noted
 from faithscope.measures.intervals.margins import Margins, check_confidence
@@ -79,18 +79,18 @@ def _off(sides: tuple[Side, Side], checked: bool, confidence: float) -> Margins:
     a share by no more than it lies below 1, and lowers it by no more than it lies above 0, if rows that lean on it are
     like the others.
     """
-    known, missed = [each.left_out for each in sides if each.left_out is not None], []
-    surprise = math.log(2 / check_confidence(confidence)) * max(each.heaviest for each in known)
-    for place, (side, left_out) in enumerate(zip(sides, known, strict=True)):
+    known, missed = list[LeftOut](), []
+    surprise = math.log(2 / check_confidence(confidence))
+    for side in sides:
+        left_out = cast(LeftOut, side.left_out)
         most, fall, rise = surprise * (1 + max(1.0, left_out.reach)) / side.good, 1.0, 1.0
         if checked:
-            known[place] = replace(
-                left_out, value=ratio(left_out.value, 1 - left_out.silent), silent=0 * left_out.silent
-            )
+            left_out = replace(left_out, value=ratio(left_out.value, 1 - left_out.silent), silent=0 * left_out.silent)
             most, fall, rise = most / (1 - side.silence), side.checked, 1 - side.checked
+        known.append(left_out)
         missed.append((most * fall, most * rise))
-    one, two = known
-    found, ((fall, rise), (other_fall, other_rise)) = without_each(one, two, 1.0, confidence, own=0.0, lean=0.0), missed
+    found = without_each(known[0], known[1], 1.0, confidence, own=0.0, lean=0.0)
+    (fall, rise), (other_fall, other_rise) = missed
     below, above = max(found.below, math.hypot(fall, other_rise)), max(found.above, math.hypot(rise, other_fall))
     return replace(found, below=below, above=above, again=partial(_off, sides, checked))
 
@@ -143,7 +143,7 @@ class Sides:
             known = known and max(one.silence, two.silence) < 1
             value = value if known else 0.0
             ends = (value, value), (0.0, 0.0)
-        off = _off(sides, checked, self.confidence) if known else Margins(1.0, 1.0)
+        off = _off(sides, checked, self.confidence) if known else NOTHING_KNOWN
         return Difference.of(names, one.estimate, two.estimate, off, self.confidence, ends, value)
 
 
@@ -158,11 +158,9 @@ class Beside(Sides):
     def of(cls, sample: Sample, confidence: float = 0.95, method: str | None = None) -> "Beside":
         """The groups of a sample, by their numbers in ``sample.askers``."""
         counted = sample.counted()
-        even, groups = counted.evenly(), counted.askers
-        assert groups is not None
-        notes = (*by_prediction_notes(even), *counted.all_notes)
-        notes = (*notes, *given_code_notes(counted), *beside_notes(method))
-        return cls(notes, confidence, Kinds.of(even, groups))
+        even, told = counted.evenly(), (*counted.all_notes, *given_code_notes(counted))
+        notes = (*by_prediction_notes(even), *told, *beside_notes(method))
+        return cls(notes, confidence, Kinds.of(even, counted.askers))
 
     def answered_by(self, groups: Collection[int]) -> "Beside":
         """The same groups beside some of them, such as a reference, whose rows alone answer."""
@@ -178,9 +176,7 @@ class Beside(Sides):
         # that falls to the group: p times all rows over those of the group, which is ln(1/δ) of them.
         coverage = self.kinds.coverage(np.isin(self.kinds.group, list(groups)))
         found = coverage_estimate(coverage, "consistency", self.confidence, "jackknife", unseen=None, notes=self.notes)
-        side = Side.of(coverage, found)
-        left_out = None if side.left_out is None else replace(side.left_out, heaviest=1.0)  # `good` allows for it
-        return side._replace(left_out=left_out)
+        return Side.of(coverage, found)
 
 
 def by_prediction_notes(sample: Sample) -> tuple[str, ...]:

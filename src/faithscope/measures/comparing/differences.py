@@ -3,11 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faithscope.agreements import Spread
 from faithscope.card import Cell, Table, for_json
 from faithscope.counting.leave_out import LeftOut
+from faithscope.inputs.checks import check_flag
+from faithscope.inputs.frames import frame
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
 from faithscope.relations import Beside
@@ -15,8 +17,12 @@ from faithscope.rounding import down, up
 from faithscope.visible import visible
 from faithscope.words import readable
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _MOST_PAIRS = 15  # above that, only those that differ are shown
 MANY = 10  # with more pairs, a report shows intervals that hold for all of them together
+NOTHING_KNOWN = Margins(2.0, 2.0)  # of a difference, wherever in [-1, 1] the two brackets lie
 
 
 class Apart(NamedTuple):
@@ -27,7 +33,7 @@ class Apart(NamedTuple):
     least, most : float
         The lower end of a's bracket less the upper end of b's, and the upper end of a's less the lower end of b's.
     margins : Margins
-        How far the truth may lie below the one and above the other: 0 if it is known, 1 if nothing is.
+        How far the truth may lie below the one and above the other: 0 if it is known, 2 if nothing is.
     confidence : float
         The confidence that was asked for.
     bound : float
@@ -151,6 +157,12 @@ def together(pairs: Sequence[Difference], many: int | None = None) -> list[Diffe
     """
     m = max(len(pairs), many or 0)
     return [pair.at(1 - check_confidence(pair.apart.confidence) / m) for pair in pairs]
+
+
+def difference_frame(pairs: Sequence[Difference], names: Sequence[str], simultaneous: Any) -> "pd.DataFrame":
+    """One line per difference, of these columns; if `simultaneous`, intervals hold for all of them together."""
+    told = together(pairs) if check_flag(simultaneous, "simultaneous") else pairs
+    return frame({name: [getattr(pair, name) for pair in told] for name in names})
 
 
 def difference_tables(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from faithscope.counting.counted import Coverage
 from faithscope.counting.leave_out import LeftOut
 from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
-from faithscope.measures.comparing.differences import Difference, without_each
+from faithscope.measures.comparing.differences import NOTHING_KNOWN, Difference, without_each
 from faithscope.measures.consistency import weighed_pairs
 from faithscope.measures.estimate import Estimate
 from faithscope.measures.intervals.margins import Margins, UnseenRows
@@ -57,10 +58,8 @@ def leaving_out_alike(
     and others single rows, if their blocks differ (rules that speak of other columns), or if none are known
     (weighted rows).
     """
-    blocks = [each.block for each in known if each.block is not None]
-    if known and (
-        not blocks or (len(blocks) == len(known) and all(np.array_equal(blocks[0], each) for each in blocks))
-    ):
+    blocks: list[Any] = [each.block for each in known]  # None if single rows were left out
+    if known and all(np.array_equal(blocks[0], each) for each in blocks):
         return known
     beside, pairs = [sample.explanations for sample in samples], zip(samples, relations, strict=True)
     return [count(sample, relation, exact=0, beside=beside) for sample, relation in pairs]
@@ -76,7 +75,7 @@ def sufficiency_left_out(coverage: Coverage) -> LeftOut | None:
 def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float) -> Difference:
     """The difference a - b on the same rows."""
     first, second = a.estimate, b.estimate
-    off, ends = Margins(1.0, 1.0), ((first.value, first.upper), (second.value, second.upper))
+    off, ends = NOTHING_KNOWN, (_ends(first), _ends(second))
     if _same_explainer(a, b):
         off, ends = Margins(0.0, 0.0), ((0.0, 0.0), (0.0, 0.0))
     elif not (a.left_out is None or b.left_out is None or of_kind((*first.notes, *second.notes), "interval")):
@@ -84,7 +83,6 @@ def paired_difference(a: LeftOutEstimate, b: LeftOutEstimate, confidence: float)
         lean = max(1.0, a.left_out.reach) + max(1.0, b.left_out.reach)
         unseen = [rows for rows in (a.unseen, b.unseen) if rows is not None]
         off = without_each(a.left_out, b.left_out, first.effective_n, confidence, lean=lean, unseen=unseen)
-        ends = _ends(first), _ends(second)
     return Difference.of((a.name, b.name), first, second, off, confidence, ends, measure=first.measure)
 
 

@@ -13,13 +13,14 @@ from faithscope.agreements import Same, Spread
 from faithscope.card import Table, for_json
 from faithscope.counting.leave_out import Sums
 from faithscope.errors import BadInput, UnknownName
-from faithscope.inputs.checks import check_flag, check_word
-from faithscope.inputs.frames import frame
+from faithscope.inputs.checks import check_word
 from faithscope.measures.comparing.beside import Sides
 from faithscope.measures.comparing.differences import (
     MANY,
+    NOTHING_KNOWN,
     POPULATION_COLUMNS,
     Difference,
+    difference_frame,
     difference_tables,
     together,
 )
@@ -53,7 +54,7 @@ def difference(a: Estimate, b: Estimate, names: tuple[Any, Any] = ("a", "b")) ->
     if a.counts.plain and b.counts.plain and a.population is None and a.measure != NECESSITY and not numbers:
         both = ("a", a), ("b", b)
         known = {f"{name}_at_equal_n": rarefy(each.counts.profile(), rows)[0] for name, each in both}
-    off = Margins(1.0, 1.0) if of_kind((*a.notes, *b.notes), "interval") else _added(a.margins, b.margins)
+    off = NOTHING_KNOWN if of_kind((*a.notes, *b.notes), "interval") else _added(a.margins, b.margins)
     return Difference.of(names, a, b, off, min(a.confidence, b.confidence), **known)
 
 
@@ -128,6 +129,11 @@ class Populations(Listed):
             raise UnknownName(f"No group is called {group!r}. {hint(str(group), list(map(str, self.estimates)))}")
         return self.estimates[group]
 
+    def _beside_everybody(self, asked: Sides) -> "Populations":
+        """The same groups beside everybody; these are among themselves."""
+        estimates = {group: asked.estimate(number) for number, group in enumerate(self.estimates)}
+        return replace(self, estimates=estimates, among=self, _apart=asked.difference)
+
     @property
     def compared(self) -> str:
         """With whom rows of a group are compared."""
@@ -144,9 +150,9 @@ class Populations(Listed):
     def table(self) -> "pd.DataFrame":
         """One line per group: beside everybody, and then the same columns among themselves, as ``among_...``."""
         lines = super().table()
-        for name in () if self.among is None else _AMONG:
-            lines[f"among_{name}"] = [getattr(each, name) for each in self.among.estimates.values()]  # type: ignore[union-attr]
-        return lines
+        if self.among is None:
+            return lines
+        return lines.join(self.among.table()[list(_AMONG)].add_prefix("among_"))
 
     def _beside(self) -> dict[str, Sequence[Any]]:
         return {"group": list(self.estimates)}
@@ -166,9 +172,7 @@ class Populations(Listed):
             each group with all others, beside everybody. By default "each", up to 50 groups.
         """
         check_word(against, "against", ("each", "rest"), optional=True)
-        pairs = self._differences(against)
-        pairs = together(pairs) if check_flag(simultaneous, "simultaneous") else pairs
-        return frame({name: [getattr(pair, name) for pair in pairs] for name in POPULATION_COLUMNS})
+        return difference_frame(self._differences(against), POPULATION_COLUMNS, simultaneous)
 
     def _differences(self, against: str | None = "each") -> list[Difference]:
         many, apart = len(self.estimates), self._apart
@@ -204,15 +208,13 @@ class Populations(Listed):
 
         With more groups, ``differences`` is None and ``notes`` say so: 1,000 groups have 499,500 differences.
         """
+        many = len(self.estimates)
         told: dict[str, Any] = {
             "groups": [{"group": for_json(group), **each.to_dict()} for group, each in self.estimates.items()],
-            "differences": None,
+            "differences": [pair.to_dict() for pair in self._differences()] if many <= _MOST_PAIRED else None,
         }
-        if len(self.estimates) <= _MOST_PAIRED:
-            told["differences"] = [pair.to_dict() for pair in self._differences()]
-        else:
-            note = f"pairs of {len(self.estimates):,} groups are left out: ask for .differences(against='rest')"
-            told["notes"] = [note]
+        if many > _MOST_PAIRED:
+            told["notes"] = [f"pairs of {many:,} groups are left out: ask for .differences(against='rest')"]
         if self.among is not None:
             told |= {"lower": list(map(for_json, self.lower)), "among": self.among.to_dict()}
         return told
@@ -294,10 +296,7 @@ def measure_groups(
         for number, part in enumerate(parts.values())
     ]
     among = Populations(dict(zip(parts, estimates, strict=True)), by)
-    if asked is None:
-        return among
-    together = {name: asked.estimate(number) for number, name in enumerate(parts)}
-    return Populations(together, by, among=among, _apart=asked.difference)
+    return among if asked is None else among._beside_everybody(asked)
 
 
 def measure_group(part: Sample, measure: Callable[[Sample], Estimate]) -> Estimate:
