@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.explanations.base import claims
 from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
 from faithscope.explanations.rule_text import OR_MISSING
@@ -56,7 +55,7 @@ def range_condition(
     return conjoin(bounds or [to_condition(j, name, "!=", None)])[0]
 
 
-def rules_of(conjunctions: Iterable[Iterable[Condition]], names: Names, **claimed: Floats) -> Rules:
-    """One rule per row, with what is claimed of each."""
+def rules_of(conjunctions: Iterable[Iterable[Condition]], names: Names) -> Rules:
+    """One rule per row."""
     distinct, codes = number_conjunctions(list(map(conjoin, conjunctions)))
-    return Rules(np.asarray(codes, np.int64), distinct, names)._with(claimed=claims(claimed))
+    return Rules(np.asarray(codes, np.int64), distinct, names)

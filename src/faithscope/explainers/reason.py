@@ -185,16 +185,15 @@ class SufficientReason(Explainer):
             for part in boxes
             for row in range(len(part.low))
         ]
-        rules = rules_of(conjunctions, names, precision=np.ones(len(conjunctions)))  # of all, by proof
-        if self._training is None or not len(self._training):
-            return rules
-        parts = list({part: None for rule in rules.distinct for part in rule})
-        held = dict(zip(parts, rules.holds(parts, self._training), strict=True))
-        every = np.ones(len(self._training), bool)
-        shares = np.array(
-            [np.logical_and.reduce([every, *(held[part] for part in rule)]).mean() for rule in rules.distinct]
-        )
-        return rules._with(claimed=claims({"precision": np.ones(len(rules)), "coverage": shares[rules.codes]}))
+        rules = rules_of(conjunctions, names)
+        claimed = {"precision": np.ones(len(rules))}  # of all, by proof
+        if self._training is not None and len(self._training):
+            parts = list({part: None for rule in rules.distinct for part in rule})
+            held = dict(zip(parts, rules.holds(parts, self._training), strict=True))
+            every = np.ones(len(self._training), bool)
+            shares = [np.logical_and.reduce([every, *(held[part] for part in rule)]).mean() for rule in rules.distinct]
+            claimed["coverage"] = np.array(shares)[rules.codes]
+        return rules._with(claimed=claims(claimed))
 
 
 def _proven(model: Any) -> Forest:

@@ -1,6 +1,7 @@
 """The space that a model's rows lie in: rows of any library as a matrix of floats, and back as the model reads them."""
 
 import datetime
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -359,5 +360,5 @@ class Dates:
         return to_objects(objects)
 
     def readable(self, value: float) -> Moment:
-        """A whole number of units as a date that rules can name."""
-        return Moment(int(value) * UNITS[self.unit], self.zoned)
+        """A number of units as a date that rules can name: the last one of whole units that is no later."""
+        return Moment(math.floor(value) * UNITS[self.unit], self.zoned)

@@ -20,6 +20,7 @@ from faithscope.explainers.anchors.search import (
 from faithscope.explainers.base import Progress, blocks
 from faithscope.explainers.ranges import bins_of, edges_of, range_condition, rules_of
 from faithscope.explainers.space import Categories, Space
+from faithscope.explanations.base import claims
 from faithscope.explanations.conditions.condition import Condition, to_condition
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
@@ -172,9 +173,8 @@ class Anchors(Search):
             conditions = [
                 [self._condition(j, int(anchor[j])) for j in np.flatnonzero(anchor).tolist()] for anchor in anchors
             ]
-            coverage = self._coverage.share(anchors)
-            rules = rules_of(conditions, self.table.names, precision=precision, coverage=coverage)
-            found[threshold] = rules.take(cell)._labelled(X)
+            claimed = claims({"precision": precision, "coverage": self._coverage.share(anchors)})
+            found[threshold] = rules_of(conditions, self.table.names)._with(claimed=claimed).take(cell)._labelled(X)
         return found
 
     def _labels(self, rows: Floats, table: Space | None = None) -> Array:
