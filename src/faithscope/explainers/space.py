@@ -72,9 +72,8 @@ class Space:
             objects = values.dtype == object
             typed = hasattr(X, "iloc") and kind.kind in "biuf"  # pandas' own type, which knows missing
             marker = next(iter(values[missing]), None) if objects and not typed else np.nan
-            numbers = values.dtype.kind in "biuf"
-            if objects and missing.any() and column.family == "number":
-                numbers = not _beyond_floats(values)
+            exact = missing.any() and column.family == "number" and not _beyond_floats(values)
+            numbers = values.dtype.kind in "biuf" or exact
             if j in chosen or column.declared or not (column.dated or numbers):
                 scales.append(Categories(column.name, _known_categories(column), marker))
             else:
@@ -90,14 +89,14 @@ class Space:
         return getattr(self.rebuild, "axes", None)
 
     @property
-    def categories(self) -> tuple[tuple[Any, ...] | None, ...]:
-        """The categories of each feature in training, in order; None for numbers and dates."""
-        return tuple(scale.known if isinstance(scale, Categories) else None for scale in self.scales)
+    def known(self) -> Floats:
+        """How many categories of each feature training rows have; infinity for numbers and dates."""
+        return np.array([len(scale.known) if isinstance(scale, Categories) else np.inf for scale in self.scales])
 
     @property
     def categorical(self) -> Bools:
         """Which features are categories."""
-        return np.array([isinstance(scale, Categories) for scale in self.scales], bool)
+        return np.isfinite(self.known)
 
     @property
     def whole(self) -> Bools:
@@ -126,7 +125,13 @@ class Space:
 
     def alike(self, matrix: Floats) -> Floats:
         """A matrix in which all categories that no training row has are one, whatever other rows were read."""
-        return np.minimum(matrix, [np.inf if known is None else len(known) + 1 for known in self.categories])
+        return np.minimum(matrix, self.known + 1)
+
+    def settle(self, matrix: Floats) -> None:
+        """Round rows to the precision that the model sees, in place."""
+        for j, kind in enumerate(self.kinds):
+            if kind.kind == "f" and kind.itemsize < 8:
+                matrix[:, j] = matrix[:, j].astype(kind)
 
     def _places(self, rows: Rows) -> Iterable[int]:
         """The positions of the columns of training, by name; as they are if either table only numbers its columns."""
@@ -157,6 +162,11 @@ class Space:
         if numeric and all(isinstance(scale, Numbers) for scale in self.scales):  # an array of numbers, as the matrix
             return self.rebuild(matrix.T)
         return self.rebuild([scale.decode(matrix[:, j]) for j, scale in enumerate(self.scales)])
+
+
+def unlike(a: Array, b: Array) -> Bools:
+    """Which values of matrices differ; two missing values do not."""
+    return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))
 
 
 def _only_numbered(names: Names) -> bool:
@@ -329,12 +339,9 @@ class Dates:
                 "convert it."
             )
         ticks, each = column.ticks
-        many = UNITS[self.unit]
-        if each >= many:
-            values = ticks.astype(np.float64) * (each // many)
-        else:
-            whole, rest = np.divmod(ticks, many // each)
-            values = whole.astype(np.float64) + rest.astype(np.float64) / (many // each)
+        step = max(1, UNITS[self.unit] // each)
+        whole, rest = np.divmod(ticks, step)
+        values = (whole + rest / step) * max(1, each // UNITS[self.unit])
         return np.where(missing, np.nan, values), self
 
     def decode(self, values: Floats) -> Array:

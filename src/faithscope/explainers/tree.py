@@ -183,7 +183,7 @@ def paths(
         for category in ([*scale.known, *[None] * int(speaks[j])] if isinstance(scale, Categories) else [None])
     ]
     told = np.array([speaks[j] and not isinstance(scales[j], Categories) for j, _ in meanings])
-    forest = Forest([tree_of(splits, np.zeros((splits.node_count, 1)))], len(meanings), np.zeros(1), None, None)
+    forest = Forest([tree_of(splits, np.zeros((splits.node_count, 1)))], len(meanings), np.zeros(1), None)
     leaves = forest.leaves
     missing = leaves.missing & told
     asked = (leaves.low > 0) | (leaves.high < forest.most) | (told & ~missing)
@@ -268,17 +268,16 @@ def _scaled(numbers: Floats) -> Floats:
 
 def _missing(table: Space, matrix: Floats) -> Bools:
     """Which values of a matrix are missing."""
-    codes = [np.nan if known is None else len(known) for known in table.categories]
-    return np.asarray(np.isnan(matrix) | (matrix == codes))
+    return np.asarray(np.isnan(matrix) | (matrix == table.known))
 
 
 def _indicators(table: Space, matrix: Floats, missing: Bools) -> Floats:
     """Columns for the tree: numbers, dates rounded up to whole units, and 0/1 for each category and for missing."""
     columns = []
-    for j, known in enumerate(table.categories):
+    for j, known in enumerate(table.known):
         column = matrix[:, [j]]
-        if known is None:
-            columns.append(np.ceil(column) if table.whole[j] else column)
+        if table.categorical[j]:
+            columns.append((column == np.arange(known + missing[j])).astype(np.float64))
         else:
-            columns.append((column == np.arange(len(known) + missing[j])).astype(np.float64))
+            columns.append(np.ceil(column) if table.whole[j] else column)
     return np.concatenate(columns, axis=1)

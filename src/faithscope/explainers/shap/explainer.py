@@ -122,16 +122,14 @@ class Shap(Explainer):
         largest = float(np.abs(self._known).max())
         self._scale = largest or 1.0
         self._decimals = 12 - ceil(log10(largest)) if largest else _UNROUNDED
-        some = slice(0, _CHECKED)
-        self._noisy = bool(
-            is_off(self._outputs(self.background[some], self.table), self._known[some], self._scale).any()
-        )
+        again = self._outputs(self.background[:_CHECKED], self.table)
+        self._noisy = bool(is_off(again, self._known[:_CHECKED], self._scale).any())
         self._trees = self._find_trees()
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
-        self._budget = 20 * len(self.table.names)  # coalitions that may be tried per row
+        # Coalitions that may be tried per row.
+        self._budget, self._table_budget = 20 * len(self.table.names), _TABLE
         if evaluations is not None:
-            self._budget = check_whole(evaluations, "evaluations")
-        self._table_budget = _TABLE if evaluations is None else self._budget
+            self._budget = self._table_budget = check_whole(evaluations, "evaluations")
         if not self._trees and 2 ** len(self.table.names) - 2 > self._budget:
             _ = self._game  # raises if there are too few evaluations
 
@@ -256,7 +254,7 @@ class Shap(Explainer):
     @cached_property
     def _game(self) -> Game:
         """The coalitions that are drawn for rows of which not all can be tried."""
-        return Game.permutations(len(self.table.names), self._budget, self.seed)
+        return Game(len(self.table.names), self._budget, self.seed)
 
     def _find_trees(self) -> "Trees | None":
         algorithm = self._algorithm_given
@@ -265,7 +263,7 @@ class Shap(Explainer):
         try:
             if self.output == "label":
                 raise BadInput('Trees do not give output="label": use algorithm="permutation".')
-            trees = Trees.read(self.model, self.table, self.background, self._known, self._classes)
+            trees = Trees(self.model, self.table, self.background, self._known, self._classes)
             gains = (self._known[:_CHECKED] - self.expected_value)[:, self._classes]
             values = trees.values(trees.background[:_CHECKED])
             if is_off(values.sum(axis=1), gains, self._scale).any():
@@ -285,7 +283,7 @@ class Shap(Explainer):
 
 def _refuse_lost(table: Space, rows: Floats) -> None:
     """Raise if a category does not survive decoding: a categorical column of pandas turns other categories into NaN."""
-    strange = rows[(rows > [np.inf if known is None else len(known) for known in table.categories]).any(axis=1)]
+    strange = rows[(rows > table.known).any(axis=1)]
     with warnings.catch_warnings(action="ignore"):  # pandas warns of categories that its type does not have
         again = table.encode(table.decode(strange)) if len(strange) else strange
     for row, j in np.argwhere((again != strange) & table.categorical):
