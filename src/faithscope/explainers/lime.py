@@ -283,8 +283,8 @@ def _coefficients(
     outputs: Floats,
     seen: Ints,
     own: Floats,
-    progress: Progress | None = None,
-    precision: type[np.floating[Any]] = np.float32,
+    progress: Progress | None,
+    precision: type[np.floating[Any]],
 ) -> Floats:
     """Coefficients of linear models of the outputs around rows, all fitted to the same draws: (n, classes, d).
 

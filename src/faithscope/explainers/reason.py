@@ -84,8 +84,7 @@ class SufficientReason(Explainer):
         self._training: Floats | None = None
         if X_train is not None:
             rows, names = self._read(X_train)
-            rows = rows[np.random.default_rng(0).permutation(len(rows))[:_COVERED]] if len(rows) > _COVERED else rows
-            self._training = rows
+            self._training = rows[np.random.default_rng(0).permutation(len(rows))[:_COVERED]]
             self._names = self._names or (names if is_frame(X_train) else None)
 
     @in_memory("explain fewer rows, or a model with fewer leaves")

@@ -231,8 +231,8 @@ class Numbers:
         return np.where(missing, self.marker, values.astype(object)) if missing.any() else values
 
     def readable(self, value: float) -> Any:
-        """A number as a rule names it."""
-        return float(value)
+        """A number as a rule names it; 0 has no sign."""
+        return float(value) + 0.0
 
 
 @dataclass(frozen=True)

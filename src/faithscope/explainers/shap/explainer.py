@@ -220,14 +220,18 @@ class Shap(Explainer):
             raise BadInput(f"The model gave {len(outputs):,} outputs for {len(rows):,} rows: it must give one per row.")
         return outputs
 
+    def _gains(self, outputs: Floats) -> Floats:
+        """How far outputs are above their mean over the background, of the computed classes."""
+        return (outputs - self.expected_value)[:, self._classes]
+
     @in_memory("explain fewer rows at a time, or use a smaller background")
     def _values(self, rows: Floats, full: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats]:
         """SHAP values of the computed classes, and their errors, (n, d, classes); `full`: outputs of the rows."""
         many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(self._classes):,} classes"
         need(48 * rows.size * len(self._classes), many, "explain fewer rows at a time, or choose a class")
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
-        background, features, expected = self.background, rows.shape[1], self.expected_value[self._classes]
-        gains, left = full[:, self._classes] - expected, np.ones(len(rows), bool)
+        background, features = self.background, rows.shape[1]
+        gains, left = self._gains(full), np.ones(len(rows), bool)
         if self._trees is not None:
             cells = self._trees.cells(rows, table)
             misread = is_off(self._trees(cells), full, self._scale)
@@ -239,11 +243,11 @@ class Shap(Explainer):
             left = ~chosen | misread
 
         def ask(masked: Floats) -> Floats:
-            return self._outputs(masked, table)[:, self._classes] - expected
+            return self._gains(self._outputs(masked, table))
 
         answers = ask if self._noisy else once(ask)
         every = affordable(rows, background, self._budget, np.arange(features), features) & left
-        starts = self._known[:, self._classes] - expected
+        starts = self._gains(self._known)
         values[every] = asked_values(rows[every], gains[every], background, starts, answers, tell, self._budget)
         if (rest := left & ~every).any():
             values[rest], errors[rest] = self._game.values(rows[rest], gains[rest], background, answers, tell)
@@ -264,9 +268,8 @@ class Shap(Explainer):
             if self.output == "label":
                 raise BadInput('Trees do not give output="label": use algorithm="permutation".')
             trees = Trees(self.model, self.table, self.background, self._known, self._classes)
-            gains = (self._known[:_CHECKED] - self.expected_value)[:, self._classes]
             values = trees.values(trees.background[:_CHECKED])
-            if is_off(values.sum(axis=1), gains, self._scale).any():
+            if is_off(values.sum(axis=1), self._gains(self._known[:_CHECKED]), self._scale).any():
                 raise self._misreading()
         except BadInput:
             if algorithm == "tree":
