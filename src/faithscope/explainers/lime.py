@@ -11,7 +11,7 @@ from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.classes import chosen_classes, of_classes
 from faithscope.explainers.ranges import bins_of, edges_of
-from faithscope.explainers.space import Categories, Dates, Numbers, Space
+from faithscope.explainers.space import Categories, Dates, Scale, Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Array, Codes, Floats, Ints
 from faithscope.inputs.checks import check_whole, check_word
@@ -244,7 +244,7 @@ class _Feature(NamedTuple):
     borders: Floats | None
 
 
-def _learn(column: Floats, scale: Numbers | Dates | Categories, places: int) -> _Feature:
+def _learn(column: Floats, scale: Scale, places: int) -> _Feature:
     """What to draw a feature from: each bin, missing ones too, has its share of the places, side by side.
 
     Quartiles that coincide are one border. If values must be whole, they are rounded up and borders down, so that a

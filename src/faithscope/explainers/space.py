@@ -40,7 +40,7 @@ class Space:
     """
 
     names: Names
-    scales: "tuple[Numbers | Dates | Categories, ...]"
+    scales: "tuple[Scale, ...]"
     rebuild: Rebuild
     kinds: tuple[np.dtype[Any], ...]
 
@@ -65,7 +65,7 @@ class Space:
         named = list(categorical) if unordered else to_items(categorical, "categorical, the columns of codes,")
         chosen = {_position(column, rows.names) for column in named}
         types = X.schema.types if hasattr(X, "column_names") else getattr(X, "dtypes", [""] * len(rows.names))
-        scales: list[Numbers | Dates | Categories] = []
+        scales: list[Scale] = []
         kinds = []
         for j, (column, kind) in enumerate(zip(rows.columns, types, strict=True)):
             values, missing = column.values, column.missing
@@ -227,8 +227,9 @@ class Numbers:
 
     def decode(self, values: Floats) -> Array:
         """The column as `Space.rebuild` takes it."""
-        missing = np.isnan(values) if not isinstance(self.marker, float) else np.zeros(0, bool)
-        return np.where(missing, self.marker, values.astype(object)) if missing.any() else values
+        if isinstance(self.marker, float) or not np.isnan(values).any():
+            return values
+        return np.where(np.isnan(values), self.marker, values.astype(object))
 
     def readable(self, value: float) -> Any:
         """A number as a rule names it; 0 has no sign."""
@@ -369,3 +370,6 @@ class Dates:
     def readable(self, value: float) -> Moment:
         """A number of units as a date that rules can name: the last one of whole units that is no later."""
         return Moment(math.floor(value) * UNITS[self.unit], self.zoned)
+
+
+Scale = Numbers | Dates | Categories

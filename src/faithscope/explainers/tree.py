@@ -12,7 +12,7 @@ from faithscope.agreements import Spread, to_agreement
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress
 from faithscope.explainers.ranges import range_condition, rules_of
-from faithscope.explainers.space import Categories, Dates, Numbers, Space
+from faithscope.explainers.space import Categories, Numbers, Scale, Space
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import tree_of
 from faithscope.explanations.conditions.condition import Condition, conjoin
@@ -138,7 +138,7 @@ class TreePath(Explainer):
             Accepted as by other explainers; not called, since this takes no time.
         """
         splits, table = self.tree.tree_, self.table
-        scales: Sequence[Numbers | Dates | Categories]
+        scales: Sequence[Scale]
         if table is None:
             reached = leaves_of(self.tree, X)
             own = frame_names(X) if is_frame(X) else default_names(self.tree.n_features_in_)
@@ -161,9 +161,7 @@ class TreePath(Explainer):
         return rules_of(conjunctions, names).take(codes)._with(tree=digest(splits, speaks))
 
 
-def paths(
-    splits: Any, scales: "Sequence[Numbers | Dates | Categories]", speaks: Bools
-) -> dict[int, Sequence[Condition]]:
+def paths(splits: Any, scales: Sequence[Scale], speaks: Bools) -> dict[int, Sequence[Condition]]:
     """The conditions on the way to each leaf of a scikit-learn ``tree_``, by the leaf's number.
 
     The tree compares ``float32(x) <= threshold``; the rules compare the row as it is with the largest number that the

@@ -175,8 +175,6 @@ class Shap(Explainer):
         _refuse_lost(table, encoded)
         place, first = group([canonical(encoded).view(np.int64)])
         rows = canonical(encoded)[first]  # equal rows are explained once
-        full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
-
         done = 0
 
         def tell(more: int) -> None:
@@ -185,11 +183,7 @@ class Shap(Explainer):
             if progress is not None:
                 progress(len(place) * done // len(rows), len(place))
 
-        values, errors = self._values(rows, full, table, tell)
-        if self.class_index == "predicted":
-            highest = full.argmax(axis=1)[:, None, None]
-            values, errors = (np.take_along_axis(part, highest, axis=2) for part in (values, errors))
-        values, errors = (part[place].transpose(0, 2, 1) for part in (values, errors))
+        values, errors = (part[place].transpose(0, 2, 1) for part in self._values(rows, table, tell))
         error = float(errors.max(initial=0.0))
         self.error = max(self.error, error)
         word = "output" if self._regressor else "class"
@@ -225,8 +219,9 @@ class Shap(Explainer):
         return (outputs - self.expected_value)[:, self._classes]
 
     @in_memory("explain fewer rows at a time, or use a smaller background")
-    def _values(self, rows: Floats, full: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats]:
-        """SHAP values of the computed classes, and their errors, (n, d, classes); `full`: outputs of the rows."""
+    def _values(self, rows: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats]:
+        """SHAP values of the classes explained, and their errors: (n, d, classes)."""
+        full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
         many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(self._classes):,} classes"
         need(48 * rows.size * len(self._classes), many, "explain fewer rows at a time, or choose a class")
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
@@ -253,7 +248,11 @@ class Shap(Explainer):
             values[rest], errors[rest] = self._game.values(rows[rest], gains[rest], background, answers, tell)
         if not (self._trees and self._trees.shap):  # so that 0 has no rounding error or sign
             values = np.round(values, self._decimals) + 0.0
-        return values, np.round(errors, self._decimals)
+        errors = np.round(errors, self._decimals)
+        if self.class_index == "predicted":
+            highest = full.argmax(axis=1)[:, None, None]
+            values, errors = (np.take_along_axis(part, highest, axis=2) for part in (values, errors))
+        return values, errors
 
     @cached_property
     def _game(self) -> Game:

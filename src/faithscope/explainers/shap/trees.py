@@ -18,7 +18,6 @@ from faithscope.inputs.pipelines import columns_of_features
 
 _TREE_ROWS = 64  # in one call of shap, which prints a progress bar of its own if a call takes long
 _TREE_NODES = 2**15 - 1  # shap keeps the place of a node in 16 bits, and crashes on larger trees
-_PAIRS = 2**20  # pairs of rows times leaves looked at at once
 _BITS = 62  # columns whose sets are numbers of 64 bits
 _WRONG = 1e-4  # share of the largest output: boosters in single precision are off by 1e-6, misread models by far more
 
@@ -114,10 +113,14 @@ class Trees:
         """
         forest = self.forest
         values = forest.leaf_values[forest.leaves.node]
+        mine, theirs = self._open(cells), self._open(self.background)
 
         def worths(row: Ints, other: Ints, changed: Ints) -> Floats:
             many, size = changed.shape
-            pair, leaf, *sets = self._reached(cells, row, other)
+            a, b = mine[row], theirs[other]
+            pair, leaf = np.nonzero((a | b) == -1)  # where each column lets in the value of either row
+            a, b = a[pair, leaf], b[pair, leaf]
+            sets = (a & ~b, b & ~a)  # the columns that must be the row's, and the other row's, as bits
             own, others = (sum((part >> changed[pair, j] & 1) << j for j in range(size)) for part in sets)
             signs = np.ones(len(pair))
             while others.any():
@@ -138,21 +141,6 @@ class Trees:
         differ = differing(cells, self.background, self.players, self.columns)
         wide = len(self.classes)
         return pair_values(differ, worths, wide, lambda coalitions: max(len(values), self.outputs * coalitions))
-
-    def _reached(self, cells: Codes, row: Ints, other: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Leaves that mixtures of pairs reach: pair, leaf, the columns that must be the row's, and the other row's.
-
-        Sets of columns are bits. A leaf is reached if each column lets in the value of either row.
-        """
-        mine, theirs = self._open(cells), self._open(self.background)
-        found = []
-        for block in blocks(len(row), _PAIRS // mine.shape[1]):
-            a, b = mine[row[block]], theirs[other[block]]
-            pair, leaf = np.nonzero((a | b) == -1)
-            a, b = a[pair, leaf], b[pair, leaf]
-            found.append((pair + block.start, leaf, a & ~b, b & ~a))
-        pair, leaf, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return pair, leaf, own, others
 
     def _open(self, cells: Codes) -> Ints:
         """The columns whose values let rows into leaves, as bits: (n, leaves); -1 if all do."""
