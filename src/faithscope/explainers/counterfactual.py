@@ -291,15 +291,17 @@ class Flips:
         return points
 
     def _between(self, rows: Floats, others: Floats) -> Floats:
-        """Distance from each of n rows to each of m others: (n, m)."""
+        """Distance from each of n rows to each of m others, (n, m): rounded alike whatever rows are beside a row."""
         from scipy.spatial.distance import cdist
 
         numbers, (a, b) = ~self.table.categorical, (part / self._widths for part in (rows, others))
         low, high = np.fmin.reduce(self.known, axis=0), np.fmax.reduce(self.known, axis=0)
+        whole = numbers & ~np.isnan(self.known).any(axis=0)
+        total = cdist(a[:, whole], b[:, whole], "cityblock") if whole.any() else np.zeros((len(a), len(b)))
         # Only what is outside the known rows can be farther away than the range.
-        near = numbers & ((rows >= low) & (rows <= high)).all(axis=0) & ~np.isnan(others).any(axis=0)
-        total = cdist(a[:, near], b[:, near], "cityblock") if near.any() else np.zeros((len(a), len(b)))
-        for j in np.flatnonzero(numbers & ~near):
+        far = np.flatnonzero(~((rows >= low) & (rows <= high))[:, whole].all(axis=1))
+        total[far] = sum(gap(a[far, j, None], b[:, j], 1.0) for j in np.flatnonzero(whole))
+        for j in np.flatnonzero(numbers & ~whole):
             total += gap(a[:, j, None], b[:, j], 1.0)
         if not numbers.all():
             total += cdist(rows[:, ~numbers], others[:, ~numbers], "hamming") * np.sum(~numbers)
