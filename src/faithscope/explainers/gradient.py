@@ -80,8 +80,9 @@ class Gradient(Explainer):
         check_word(method, "method", _METHODS)
         self.module, self.method, self.class_index = module, method, class_index
         self.offset = check_flag(offset, "offset")
-        start = None if baseline is None else flat_rows([baseline])[0]
-        self.baseline: Floats | None = None if start is None else to_matrix(start, "The baseline")[0][0]
+        self.baseline: Floats | None = None
+        if baseline is not None:
+            self.baseline = to_matrix(flat_rows([baseline])[0], "The baseline")[0][0]
         self.steps = check_whole(steps, "steps")
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:

@@ -22,7 +22,6 @@ from faithscope.inputs.seeds import canonical, generators
 from faithscope.runtime.memory import in_memory, need
 from faithscope.runtime.threads import one_blas_thread
 
-Mode = Literal["classification", "regression"]
 Places = NDArray[np.uint16]
 
 _ADVICE = "pass fewer samples or features"
@@ -109,7 +108,7 @@ class Lime(Explainer):
         categorical: Iterable[int | str] = (),
         samples: int = 5000,
         seed: int = 0,
-        mode: Mode | None = None,
+        mode: Literal["classification", "regression"] | None = None,
         draws: Literal["shared", "own"] = "shared",
     ) -> None:
         check_word(mode, "mode", ("classification", "regression"), optional=True)

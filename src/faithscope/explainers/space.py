@@ -136,12 +136,14 @@ class Space:
     def _places(self, rows: Rows) -> Iterable[int]:
         """The positions of the columns of training, by name; as they are if either table only numbers its columns."""
         names, own = rows.names, self.names
-        if rows.named and names != own and len(set(names)) == len(names) and set(names) == set(own):
+        if rows.named and len(set(names)) == len(names) and sorted(names) == sorted(own):
             return map(names.index, own)
         nameless = not rows.named or names == own or _only_numbered(names) or _only_numbered(own)
         if nameless and len(names) == len(own):
             return range(len(own))
-        strange = [repr(name) for name in dict.fromkeys((*names, *own)) if names.count(name) != 1 or name not in own]
+        strange = [
+            repr(name) for name in dict.fromkeys((*names, *own)) if not names.count(name) == own.count(name) == 1
+        ]
         raise BadInput(
             f"Rows have {several(len(names), 'feature', 'features')} but training rows have {len(own)}; only one of "
             f"them has, or one of them has twice, {', '.join(strange[:_SHOWN])}. Pass the columns of training, or "

@@ -28,7 +28,6 @@ _TABLE = 2**14  # coalitions per row that are tried by default if trees give all
 _NOISY = (
     "the model answers equal rows differently, so these importances are noisy: computed again, they would be others"
 )
-Output = Literal["margin", "probability", "label"]
 _CHECKED = 20  # background rows for which values of the trees, and answers given again, are compared with the model
 
 
@@ -97,7 +96,7 @@ class Shap(Explainer):
         model: Any,
         X_background: Any,
         *,
-        output: Output | None = None,
+        output: Literal["margin", "probability", "label"] | None = None,
         class_index: int | str | None = None,
         algorithm: Literal["auto", "tree", "permutation"] = "auto",
         evaluations: int | None = None,
