@@ -157,6 +157,7 @@ def test_two_columns_of_one_name_are_never_read_as_the_first(names):
     table = Space.learn(rows)
     assert table.encode(rows).tolist() == [[1.0, 2.0, 3.0]]
     refused(BadInput, f"has twice, '{max(names, key=names.count)}'", table.encode, rows.set_axis(names, axis=1))
+    refused(BadInput, r"have 2 features .* has twice, 'a'", table.encode, rows.iloc[:, 1:])
     near = fs.Counterfactuals(rows + 1, rows)
     predictions = {"predictions": [1], "X": rows.set_axis(names, axis=1)}
     refused(BadInput, "two columns", lambda: fs.sufficiency(near, **predictions))

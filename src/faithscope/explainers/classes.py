@@ -27,16 +27,6 @@ def chosen_classes(class_index: int | str | None, classes: int) -> list[int] | N
     return [int(class_index)]
 
 
-def label_of(model: Any, class_index: int | str | None) -> str | None:
-    """The label that importances of one class speak of, if the model, or whose method it is, says its classes."""
-    classes = Model(model).classes
-    if classes is None or np.ndim(classes) != 1:
-        return None
-    place = 1 if class_index is None and len(classes) == 2 else class_index
-    known = isinstance(place, int | np.integer) and 0 <= place < len(classes)
-    return str(classes[place]) if known else None
-
-
 def of_classes(
     values: Floats, features: Sequence[str], explainer: Any, axes: tuple[int, ...] | None, word: str = "class"
 ) -> Importances:
@@ -45,6 +35,10 @@ def of_classes(
     Of one class, importances of pixels are maps without names, if rows have axes.
     """
     count, class_index = values.shape[1], explainer.class_index
+    labels, label = Model(getattr(explainer, "model", None)).classes, None
+    if labels is not None and np.ndim(labels) == 1:  # the model, or the one whose method it is, says its classes
+        place = 1 if class_index is None and len(labels) == 2 else class_index
+        label = str(labels[place]) if isinstance(place, int | np.integer) and 0 <= place < len(labels) else None
     remarks: tuple[str, ...] = ()
     names = list(features)
     if count > 1:
@@ -56,4 +50,4 @@ def of_classes(
         remarks = (OWN_CLASSES,)
     elif count > 2 and word == "class":
         remarks = (side_by_side(count, f"{type(explainer).__name__}(..., class_index='predicted')"),)
-    return importances._with(remarks=remarks, label=label_of(getattr(explainer, "model", None), class_index))
+    return importances._with(remarks=remarks, label=label)

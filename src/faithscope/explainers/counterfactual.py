@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,9 +11,9 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.outcomes import Outcomes
-from faithscope.explainers.space import Dates, Space
+from faithscope.explainers.space import Dates, Space, unlike
 from faithscope.explanations.counterfactuals import Counterfactuals
-from faithscope.explanations.distances.metrics import Gower
+from faithscope.explanations.distances.metrics import Gower, gap
 from faithscope.inputs.alignment import index_of, taken
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.checks import check_whole
@@ -27,15 +27,11 @@ _NUMBERS = 2**20  # of candidate points, in one block
 
 
 class FlippingExplainer(Explainer, ABC):
-    """Base of explainers by counterfactuals; what is learned of training rows is learned again after pickling."""
+    """Base of explainers by counterfactuals."""
 
     X_train: Any
     categorical: Iterable[int | str]
     _why_none: ClassVar[str]  # why a row may have no counterfactual
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The state without what was learned."""
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     @cached_property
     def _learned(self) -> tuple[Space, Floats]:
@@ -84,11 +80,6 @@ class FlippingExplainer(Explainer, ABC):
 def ranges(known: Floats) -> Floats:
     """The range of each column over the values that are not missing; 0 if all are."""
     return np.asarray(np.nan_to_num(np.fmax.reduce(known, axis=0) - np.fmin.reduce(known, axis=0)))
-
-
-def unlike(a: Floats, b: Floats) -> Bools:
-    """Which values differ; two missing values do not."""
-    return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,19 +144,19 @@ class Counterfactual(FlippingExplainer):
         return Outcomes(self.predict, self.agreement, type(self).__name__)
 
     @cached_property
-    def _search(self) -> "Flips":
+    def _known(self) -> tuple[Floats, Array]:
+        """The distinct training rows, and their predictions."""
         table, known = self._learned
         known = np.unique(np.where(np.isnan(known), np.inf, known), axis=0)  # missing numbers are equal, and come last
         known = np.where(np.isinf(known), np.nan, known)
-        labels = self._outcomes.ask(table.decode(known))
-        return Flips(self._outcomes, table, known, labels, self.candidates)
+        return known, self._outcomes.ask(table.decode(known))
 
     def _flipped(self, rows: Floats, table: Space, progress: Progress | None) -> tuple[Floats, Ints]:
-        search = replace(self._search, table=table)
-        search.settle(rows)
+        table.settle(rows)
+        known, labels = self._known
         points, flipped = [rows[:0]], [np.empty(0, np.int64)]
         for block in blocks(len(rows), _NUMBERS // (self.candidates * rows.shape[1]), progress):
-            owner, flips = replace(search, rows=rows[block]).flip()
+            owner, flips = Flips(self._outcomes, table, known, labels, self.candidates, rows[block]).flip()
             points.append(flips)
             flipped.append(owner + block.start)
         return np.concatenate(points), np.concatenate(flipped)
@@ -194,25 +185,19 @@ class Flips:
     known: Floats
     labels: Array
     candidates: int
-    rows: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    rows: Floats
 
     @cached_property
     def own(self) -> Array:
         """The predictions of the rows."""
         return self.outcomes.ask(self.table.decode(self.rows))
 
-    def settle(self, matrix: Floats) -> None:
-        """Round rows to the precision that the model sees, in place."""
-        for j, kind in enumerate(self.table.kinds):
-            if kind.kind == "f" and kind.itemsize < 8:
-                matrix[:, j] = matrix[:, j].astype(kind)
-
     def flip(self) -> tuple[Ints, Floats]:
         """Positions of the rows that have a counterfactual, and these counterfactuals."""
         owner, starts = self._starts()
         if not len(owner):
             return owner, starts
-        sparse = self._put_back(starts.copy(), owner)
+        sparse = self._put_back(starts, owner)
         changed = unlike(sparse, self.rows[owner]).sum(axis=1)  # which decides among equally close points
         distances = Gower(tuple(self._widths.tolist())).between(list(self.rows[owner].T), list(sparse.T))
         best = _first_of_each(owner, 1, changed, distances)
@@ -271,7 +256,7 @@ class Flips:
     def _farthest_first(self, points: Floats, origin: Floats, which: Any) -> tuple[Ints, Ints]:
         """The place of each feature in each point, the largest change first; and how many features are changed."""
         changed = unlike(points, origin) & which
-        order = np.argsort(np.where(changed, -self._gaps(origin, points), 1.0), axis=1, kind="stable")
+        order = np.argsort(np.where(changed, -gap(origin, points, self._widths), 1.0), axis=1, kind="stable")
         return np.argsort(order, axis=1, kind="stable"), changed.sum(axis=1)
 
     def _move(self, points: Floats, owner: Ints) -> Floats:
@@ -292,7 +277,7 @@ class Flips:
                 rounded = np.where(end > start, np.ceil(steps), np.floor(steps))
                 tried = np.repeat(points[None, moving], _PARTS - 1, axis=0)
                 tried[:, np.arange(len(moving)), feature] = np.where(self.table.integral[feature], rounded, steps)
-                self.settle(tried.reshape(-1, points.shape[1]))  # in place
+                self.table.settle(tried.reshape(-1, points.shape[1]))  # in place
                 steps = tried[:, np.arange(len(moving)), feature].T
                 room = (steps != end[:, None]).any(axis=1)
                 if not room.any():
@@ -306,16 +291,18 @@ class Flips:
         return points
 
     def _between(self, rows: Floats, others: Floats) -> Floats:
-        """Distance from each of n rows to each of m others: (n, m)."""
+        """Distance from each of n rows to each of m others, (n, m): rounded alike whatever rows are beside a row."""
         from scipy.spatial.distance import cdist
 
         numbers, (a, b) = ~self.table.categorical, (part / self._widths for part in (rows, others))
         low, high = np.fmin.reduce(self.known, axis=0), np.fmax.reduce(self.known, axis=0)
+        whole = numbers & ~np.isnan(self.known).any(axis=0)
+        total = cdist(a[:, whole], b[:, whole], "cityblock") if whole.any() else np.zeros((len(a), len(b)))
         # Only what is outside the known rows can be farther away than the range.
-        near = numbers & ((rows >= low) & (rows <= high)).all(axis=0) & ~np.isnan(others).any(axis=0)
-        total = cdist(a[:, near], b[:, near], "cityblock") if near.any() else np.zeros((len(a), len(b)))
-        for j in np.flatnonzero(numbers & ~near):
-            total += _with_missing(np.abs(a[:, j, None] - b[None, :, j]), a[:, j, None], b[None, :, j])
+        far = np.flatnonzero(~((rows >= low) & (rows <= high))[:, whole].all(axis=1))
+        total[far] = sum(gap(a[far, j, None], b[:, j], 1.0) for j in np.flatnonzero(whole))
+        for j in np.flatnonzero(numbers & ~whole):
+            total += gap(a[:, j, None], b[:, j], 1.0)
         if not numbers.all():
             total += cdist(rows[:, ~numbers], others[:, ~numbers], "hamming") * np.sum(~numbers)
         return np.asarray(total / rows.shape[1])
@@ -326,20 +313,9 @@ class Flips:
         widths = np.where(self.table.categorical, 0.5, ranges(self.known))
         return np.where(widths > 0, widths, 1.0)
 
-    def _gaps(self, rows: Floats, others: Floats) -> Floats:
-        """How much each feature adds to the paired distance, up to a common factor: (n, d)."""
-        return _with_missing(np.abs(rows - others) / self._widths, rows, others)
-
 
 def _first_of_each(owner: Ints, k: int, *keys: Array) -> Ints:
     """Positions of the first k points of each owner, sorted by the last key, then the one before it, then position."""
     order = np.lexsort((*keys, owner))
     ordered = owner[order]
     return order[np.arange(len(order)) - np.searchsorted(ordered, ordered) < k]
-
-
-def _with_missing(gaps: Floats, a: Floats, b: Floats) -> Floats:
-    """Gaps of at most 1: a missing value is at gap 1 from any known value, and at gap 0 from another missing one."""
-    gaps = np.where(np.isnan(gaps), 1.0, np.minimum(gaps, 1.0))
-    gaps[np.isnan(a) & np.isnan(b)] = 0.0
-    return gaps

@@ -89,9 +89,7 @@ class Dice(FlippingExplainer):
             raise MissingExtra('Dice needs the dice-ml package: pip install "faithscope[dice]".') from problem
         with _quiet(self.seed):
             training = coded.frame(known)
-            numbers = [
-                name for name, categorical in zip(coded.names, table.categorical, strict=True) if not categorical
-            ]
+            numbers = [coded.names[j] for j in np.flatnonzero(~table.categorical)]
             decimals = {name: _decimals(training[name].to_numpy()) for name in numbers}
             training[_OUTCOME] = coded.predict(training)
             data = dice_ml.Data(

@@ -1,7 +1,6 @@
 """Gradients of a PyTorch module with respect to its input, and the constant that they leave out."""
 
 import copy
-from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Literal
 
@@ -81,8 +80,9 @@ class Gradient(Explainer):
         check_word(method, "method", _METHODS)
         self.module, self.method, self.class_index = module, method, class_index
         self.offset = check_flag(offset, "offset")
-        start = None if baseline is None else flat_rows([baseline])[0]
-        self.baseline: Floats | None = None if start is None else to_matrix(start, "The baseline")[0][0]
+        self.baseline: Floats | None = None
+        if baseline is not None:
+            self.baseline = to_matrix(flat_rows([baseline])[0], "The baseline")[0][0]
         self.steps = check_whole(steps, "steps")
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Importances:
@@ -95,8 +95,8 @@ class Gradient(Explainer):
         progress : bool or callable, optional
             True shows how far it is; a function is called with the rows done, and all rows, after every block of them.
         """
-        module = _Double(self.module)
-        rows, names = module.read(X)
+        module = _Double(self.module, X)
+        rows, names = module.rows, module.names
         start = np.zeros(rows.shape[1]) if self.baseline is None else self.baseline.astype(np.float64)
         if len(start) != rows.shape[1]:
             raise BadInput(
@@ -133,26 +133,32 @@ class Gradient(Explainer):
 
 
 class _Double:
-    """A copy of a module, in evaluation mode and double precision."""
+    """A copy of a module, in evaluation mode and double precision, and rows as the module in use reads them.
 
-    def __init__(self, module: Any) -> None:
+    Attributes
+    ----------
+    module : torch.nn.Module
+    rows : (n, d) array
+        Each row as one row of numbers.
+    names : sequence of str
+    axes : tuple of int, optional
+        Of one row, if rows are images or series.
+    """
+
+    def __init__(self, module: Any, X: Any) -> None:
         import torch
 
         tensors = [tensor for tensor in chain(module.parameters(), module.buffers()) if tensor.is_floating_point()]
         self.device = tensors[0].device if tensors else torch.device("cpu")
-        self.axes: tuple[int, ...] | None = None  # of one row, if rows are images or series
-        self.single = not tensors or tensors[0].dtype != torch.float64
         with torch.inference_mode(False):
             self.module = copy.deepcopy(module).eval().double().requires_grad_(False)
-
-    def read(self, X: Any) -> tuple[Floats, Sequence[str]]:
-        """Rows as the module in use reads them, each as one row of numbers, and the names of their features."""
         flat, self.axes = flat_rows(X)
         matrix, names = to_matrix(flat, "Rows")
+        single = not tensors or tensors[0].dtype != torch.float64
         with np.errstate(over="ignore"):
-            rows = matrix.astype(np.float32) if self.single else matrix
-        refuse_nonfinite(rows, "Rows in single precision" if self.single else "Rows", names)
-        return rows.astype(np.float64), names or default_names(rows.shape[1])
+            rows = matrix.astype(np.float32) if single else matrix
+        refuse_nonfinite(rows, "Rows in single precision" if single else "Rows", names)
+        self.rows, self.names = rows.astype(np.float64), names or default_names(rows.shape[1])
 
     def differentiate(self, rows: Floats, class_index: int | str | None) -> tuple[Floats, Floats]:
         """Outputs (n, classes) and their gradients (n, classes, d) of the classes explained; of all for "predicted"."""

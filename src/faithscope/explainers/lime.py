@@ -11,7 +11,7 @@ from faithscope.errors import BadInput
 from faithscope.explainers.base import Explainer, Progress, blocks
 from faithscope.explainers.classes import chosen_classes, of_classes
 from faithscope.explainers.ranges import bins_of, edges_of
-from faithscope.explainers.space import Categories, Dates, Numbers, Space
+from faithscope.explainers.space import Categories, Dates, Scale, Space
 from faithscope.explanations.importances import Importances
 from faithscope.inputs.array_types import Array, Codes, Floats, Ints
 from faithscope.inputs.checks import check_whole, check_word
@@ -22,7 +22,6 @@ from faithscope.inputs.seeds import canonical, generators
 from faithscope.runtime.memory import in_memory, need
 from faithscope.runtime.threads import one_blas_thread
 
-Mode = Literal["classification", "regression"]
 Places = NDArray[np.uint16]
 
 _ADVICE = "pass fewer samples or features"
@@ -109,7 +108,7 @@ class Lime(Explainer):
         categorical: Iterable[int | str] = (),
         samples: int = 5000,
         seed: int = 0,
-        mode: Mode | None = None,
+        mode: Literal["classification", "regression"] | None = None,
         draws: Literal["shared", "own"] = "shared",
     ) -> None:
         check_word(mode, "mode", ("classification", "regression"), optional=True)
@@ -244,7 +243,7 @@ class _Feature(NamedTuple):
     borders: Floats | None
 
 
-def _learn(column: Floats, scale: Numbers | Dates | Categories, places: int) -> _Feature:
+def _learn(column: Floats, scale: Scale, places: int) -> _Feature:
     """What to draw a feature from: each bin, missing ones too, has its share of the places, side by side.
 
     Quartiles that coincide are one border. If values must be whole, they are rounded up and borders down, so that a
@@ -283,8 +282,8 @@ def _coefficients(
     outputs: Floats,
     seen: Ints,
     own: Floats,
-    progress: Progress | None = None,
-    precision: type[np.floating[Any]] = np.float32,
+    progress: Progress | None,
+    precision: type[np.floating[Any]],
 ) -> Floats:
     """Coefficients of linear models of the outputs around rows, all fitted to the same draws: (n, classes, d).
 

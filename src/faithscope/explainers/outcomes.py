@@ -27,6 +27,11 @@ class Outcomes:
         Fractions are refused as labels unless the caller chose it.
     explainer : str
         Its name, for error messages.
+
+    Attributes
+    ----------
+    of_numbers : bool
+        Whether predictions are numbers; labels otherwise.
     """
 
     def __init__(self, model: Any, agreement: Any, explainer: str) -> None:
@@ -40,11 +45,7 @@ class Outcomes:
         if agreement is None and self.model.kind == "regressor":
             raise BadInput(f"{self.model.name} predicts numbers, which are seldom equal: {_ADVICE}.")
         self.agreement, self.told = chosen, agreement is not None
-
-    @property
-    def of_numbers(self) -> bool:
-        """Whether predictions are numbers; labels otherwise."""
-        return self.agreement.of_numbers
+        self.of_numbers = chosen.of_numbers
 
     def ask(self, rows: Any) -> Array:
         """The model's predictions for rows: (n,) labels or floats."""

@@ -1,14 +1,13 @@
 """Ranges of a feature between edges: the quarters of a column of numbers, and the rules that say where a value lies."""
 
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from faithscope.explanations.base import claims
-from faithscope.explanations.conditions.condition import Condition, conjoin, to_condition
+from faithscope.explanations.conditions.condition import Condition, canonical, conjoin, to_condition
 from faithscope.explanations.conditions.conjunctions import number_conjunctions
-from faithscope.explanations.rule_text import OR_MISSING
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Codes, Floats, Names
 
@@ -49,14 +48,12 @@ def range_condition(
     """
     if low > len(edges) or high < 0:
         return to_condition(j, name, "==", None)
-    suffix = OR_MISSING * missing
-    bounds = [to_condition(j, name, f">{suffix}", readable(edges[low - 1]))] if low else []
-    if high < len(edges):
-        bounds.append(to_condition(j, name, f"<={suffix}", readable(edges[high])))
-    return conjoin(bounds or [to_condition(j, name, "!=", None)])[0]
+    above = readable(edges[low - 1]) if low else -inf
+    upto = readable(edges[high]) if high < len(edges) else inf
+    return canonical(Condition(j, name, above, upto, low_open=low > 0, missing=missing))
 
 
-def rules_of(conjunctions: Iterable[Iterable[Condition]], names: Names, **claimed: Floats) -> Rules:
-    """One rule per row, with what is claimed of each."""
+def rules_of(conjunctions: Iterable[Iterable[Condition]], names: Names) -> Rules:
+    """One rule per row."""
     distinct, codes = number_conjunctions(list(map(conjoin, conjunctions)))
-    return Rules(np.asarray(codes, np.int64), distinct, names)._with(claimed=claims(claimed))
+    return Rules(np.asarray(codes, np.int64), distinct, names)

@@ -4,7 +4,7 @@ Rules are searched for as boxes of cells (see `Forest`). A bound on the extreme 
 all rows in it get one prediction; conditions are dropped, and then widened, while it does.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -84,8 +84,7 @@ class SufficientReason(Explainer):
         self._training: Floats | None = None
         if X_train is not None:
             rows, names = self._read(X_train)
-            rows = rows[np.random.default_rng(0).permutation(len(rows))[:_COVERED]] if len(rows) > _COVERED else rows
-            self._training = rows
+            self._training = rows[np.random.default_rng(0).permutation(len(rows))[:_COVERED]]
             self._names = self._names or (names if is_frame(X_train) else None)
 
     @in_memory("explain fewer rows, or a model with fewer leaves")
@@ -102,16 +101,34 @@ class SufficientReason(Explainer):
         rows, names = self._read(X)
         cells, labels = self._forest.cells(rows), self._predicted(X, len(rows))
         code, first = group((cells.astype(np.int64), labels[:, None]))
-        sizes, done, boxes, order = np.bincount(code), 0, [], [np.empty(0, np.int64)]
+        sizes, done, order = np.bincount(code), 0, [np.empty(0, np.int64)]
+        conjunctions: list[list[Condition]] = []
+
+        @cache
+        def condition(j: int, low: int, high: int) -> Condition:
+            return range_condition(j, names[j], self._forest.edges[j], low, high)
+
         for label in np.unique(labels[first]).tolist():
             own = np.flatnonzero(labels[first] == label)
             for block in blocks(len(own), _CELLS // max(1, len(self._forest.leaves.low))):
-                boxes.append(self._explained(cells[first[own[block]]], label))
+                boxes = self._explained(cells[first[own[block]]], label)
+                conjunctions += [
+                    [condition(j, int(low[j]), int(high[j])) for j in np.flatnonzero(kept).tolist()]
+                    for low, high, kept in zip(boxes.low, boxes.high, boxes.kept, strict=True)
+                ]
                 order.append(own[block])
                 if progress:
                     done += int(sizes[own[block]].sum())
                     progress(done, len(rows))
-        return self._rules(boxes, names).take(np.argsort(np.concatenate(order))[code])
+        rules = rules_of(conjunctions, names)
+        claimed = {"precision": np.ones(len(rules))}  # of all, by proof
+        if self._training is not None and len(self._training):
+            parts = list({part: None for rule in rules.distinct for part in rule})
+            held = dict(zip(parts, rules.holds(parts, self._training), strict=True))
+            every = np.ones(len(self._training), bool)
+            shares = [np.logical_and.reduce([every, *(held[part] for part in rule)]).mean() for rule in rules.distinct]
+            claimed["coverage"] = np.array(shares)[rules.codes]
+        return rules._with(claimed=claims(claimed)).take(np.argsort(np.concatenate(order))[code])
 
     def _explained(self, cells: Codes, label: int) -> "Boxes":
         """The boxes of rows with one label; raises if the sums of the trees do not give it."""
@@ -169,32 +186,6 @@ class SufficientReason(Explainer):
                 "it in, or drop the row."
             )
         return rows, names
-
-    def _rules(self, boxes: "Sequence[Boxes]", names: Names) -> Rules:
-        """One rule per box, with what is claimed of it: a precision of 1, and a coverage if training rows are known."""
-
-        @cache
-        def condition(j: int, low: int, high: int) -> Condition:
-            return range_condition(j, names[j], self._forest.edges[j], low, high)
-
-        conjunctions = [
-            [
-                condition(j, int(part.low[row, j]), int(part.high[row, j]))
-                for j in np.flatnonzero(part.kept[row]).tolist()
-            ]
-            for part in boxes
-            for row in range(len(part.low))
-        ]
-        rules = rules_of(conjunctions, names, precision=np.ones(len(conjunctions)))  # of all, by proof
-        if self._training is None or not len(self._training):
-            return rules
-        parts = list({part: None for rule in rules.distinct for part in rule})
-        held = dict(zip(parts, rules.holds(parts, self._training), strict=True))
-        every = np.ones(len(self._training), bool)
-        shares = np.array(
-            [np.logical_and.reduce([every, *(held[part] for part in rule)]).mean() for rule in rules.distinct]
-        )
-        return rules._with(claimed=claims({"precision": np.ones(len(rules)), "coverage": shares[rules.codes]}))
 
 
 def _proven(model: Any) -> Forest:

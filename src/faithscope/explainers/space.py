@@ -1,6 +1,7 @@
 """The space that a model's rows lie in: rows of any library as a matrix of floats, and back as the model reads them."""
 
 import datetime
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,7 +40,7 @@ class Space:
     """
 
     names: Names
-    scales: "tuple[Numbers | Dates | Categories, ...]"
+    scales: "tuple[Scale, ...]"
     rebuild: Rebuild
     kinds: tuple[np.dtype[Any], ...]
 
@@ -64,16 +65,15 @@ class Space:
         named = list(categorical) if unordered else to_items(categorical, "categorical, the columns of codes,")
         chosen = {_position(column, rows.names) for column in named}
         types = X.schema.types if hasattr(X, "column_names") else getattr(X, "dtypes", [""] * len(rows.names))
-        scales: list[Numbers | Dates | Categories] = []
+        scales: list[Scale] = []
         kinds = []
         for j, (column, kind) in enumerate(zip(rows.columns, types, strict=True)):
             values, missing = column.values, column.missing
             objects = values.dtype == object
             typed = hasattr(X, "iloc") and kind.kind in "biuf"  # pandas' own type, which knows missing
             marker = next(iter(values[missing]), None) if objects and not typed else np.nan
-            numbers = values.dtype.kind in "biuf"
-            if objects and missing.any() and column.family == "number":
-                numbers = not _beyond_floats(values)
+            exact = missing.any() and column.family == "number" and not _beyond_floats(values)
+            numbers = values.dtype.kind in "biuf" or exact
             if j in chosen or column.declared or not (column.dated or numbers):
                 scales.append(Categories(column.name, _known_categories(column), marker))
             else:
@@ -89,14 +89,14 @@ class Space:
         return getattr(self.rebuild, "axes", None)
 
     @property
-    def categories(self) -> tuple[tuple[Any, ...] | None, ...]:
-        """The categories of each feature in training, in order; None for numbers and dates."""
-        return tuple(scale.known if isinstance(scale, Categories) else None for scale in self.scales)
+    def known(self) -> Floats:
+        """How many categories of each feature training rows have; infinity for numbers and dates."""
+        return np.array([len(scale.known) if isinstance(scale, Categories) else np.inf for scale in self.scales])
 
     @property
     def categorical(self) -> Bools:
         """Which features are categories."""
-        return np.array([isinstance(scale, Categories) for scale in self.scales], bool)
+        return np.isfinite(self.known)
 
     @property
     def whole(self) -> Bools:
@@ -125,17 +125,25 @@ class Space:
 
     def alike(self, matrix: Floats) -> Floats:
         """A matrix in which all categories that no training row has are one, whatever other rows were read."""
-        return np.minimum(matrix, [np.inf if known is None else len(known) + 1 for known in self.categories])
+        return np.minimum(matrix, self.known + 1)
+
+    def settle(self, matrix: Floats) -> None:
+        """Round rows to the precision that the model sees, in place."""
+        for j, kind in enumerate(self.kinds):
+            if kind.kind == "f" and kind.itemsize < 8:
+                matrix[:, j] = matrix[:, j].astype(kind)
 
     def _places(self, rows: Rows) -> Iterable[int]:
         """The positions of the columns of training, by name; as they are if either table only numbers its columns."""
         names, own = rows.names, self.names
-        if rows.named and names != own and len(set(names)) == len(names) and set(names) == set(own):
+        if rows.named and len(set(names)) == len(names) and sorted(names) == sorted(own):
             return map(names.index, own)
         nameless = not rows.named or names == own or _only_numbered(names) or _only_numbered(own)
         if nameless and len(names) == len(own):
             return range(len(own))
-        strange = [repr(name) for name in dict.fromkeys((*names, *own)) if names.count(name) != 1 or name not in own]
+        strange = [
+            repr(name) for name in dict.fromkeys((*names, *own)) if not names.count(name) == own.count(name) == 1
+        ]
         raise BadInput(
             f"Rows have {several(len(names), 'feature', 'features')} but training rows have {len(own)}; only one of "
             f"them has, or one of them has twice, {', '.join(strange[:_SHOWN])}. Pass the columns of training, or "
@@ -156,6 +164,11 @@ class Space:
         if numeric and all(isinstance(scale, Numbers) for scale in self.scales):  # an array of numbers, as the matrix
             return self.rebuild(matrix.T)
         return self.rebuild([scale.decode(matrix[:, j]) for j, scale in enumerate(self.scales)])
+
+
+def unlike(a: Array, b: Array) -> Bools:
+    """Which values of matrices differ; two missing values do not."""
+    return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))
 
 
 def _only_numbered(names: Names) -> bool:
@@ -216,12 +229,13 @@ class Numbers:
 
     def decode(self, values: Floats) -> Array:
         """The column as `Space.rebuild` takes it."""
-        missing = np.isnan(values) if not isinstance(self.marker, float) else np.zeros(0, bool)
-        return np.where(missing, self.marker, values.astype(object)) if missing.any() else values
+        if isinstance(self.marker, float) or not np.isnan(values).any():
+            return values
+        return np.where(np.isnan(values), self.marker, values.astype(object))
 
     def readable(self, value: float) -> Any:
-        """A number as a rule names it."""
-        return float(value)
+        """A number as a rule names it; 0 has no sign."""
+        return float(value) + 0.0
 
 
 @dataclass(frozen=True)
@@ -328,12 +342,9 @@ class Dates:
                 "convert it."
             )
         ticks, each = column.ticks
-        many = UNITS[self.unit]
-        if each >= many:
-            values = ticks.astype(np.float64) * (each // many)
-        else:
-            whole, rest = np.divmod(ticks, many // each)
-            values = whole.astype(np.float64) + rest.astype(np.float64) / (many // each)
+        step = max(1, UNITS[self.unit] // each)
+        whole, rest = np.divmod(ticks, step)
+        values = (whole + rest / step) * max(1, each // UNITS[self.unit])
         return np.where(missing, np.nan, values), self
 
     def decode(self, values: Floats) -> Array:
@@ -359,5 +370,8 @@ class Dates:
         return to_objects(objects)
 
     def readable(self, value: float) -> Moment:
-        """A whole number of units as a date that rules can name."""
-        return Moment(int(value) * UNITS[self.unit], self.zoned)
+        """A number of units as a date that rules can name: the last one of whole units that is no later."""
+        return Moment(math.floor(value) * UNITS[self.unit], self.zoned)
+
+
+Scale = Numbers | Dates | Categories

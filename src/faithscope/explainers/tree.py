@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,13 +11,12 @@ import numpy as np
 from faithscope.agreements import Spread, to_agreement
 from faithscope.errors import BadInput, WrongType
 from faithscope.explainers.base import Explainer, Progress
-from faithscope.explainers.ranges import range_condition
-from faithscope.explainers.space import Categories, Space
+from faithscope.explainers.ranges import range_condition, rules_of
+from faithscope.explainers.space import Categories, Numbers, Scale, Space
 from faithscope.explainers.trees.forest import Forest
 from faithscope.explainers.trees.reading import tree_of
 from faithscope.explanations.conditions.condition import Condition, conjoin
 from faithscope.explanations.conditions.condition import to_condition as condition
-from faithscope.explanations.conditions.conjunctions import Conjunction, number_conjunctions
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import frame_names, is_frame
@@ -29,9 +28,6 @@ from faithscope.inputs.models import Model
 from faithscope.inputs.repeats import NOTICED, row_hashes
 from faithscope.inputs.rows import rows_of
 from faithscope.inputs.seeds import check_seed
-
-# From a column, its edges, the first and the last range between them, and whether it may be missing, to a condition.
-Asks = Callable[[int, Floats, int, int, bool], Condition]
 
 _TELLING = 8  # leaves whose numbers of rows are hardly the same by chance
 
@@ -141,31 +137,31 @@ class TreePath(Explainer):
         progress : bool or callable, optional
             Accepted as by other explainers; not called, since this takes no time.
         """
-        splits = self.tree.tree_
-        if self.table is None:
+        splits, table = self.tree.tree_, self.table
+        scales: Sequence[Scale]
+        if table is None:
+            reached = leaves_of(self.tree, X)
             own = frame_names(X) if is_frame(X) else default_names(self.tree.n_features_in_)
             names = distinct_names(tuple(getattr(self.tree, "feature_names_in_", own)))
-            reached, missing = leaves_of(self.tree, X), np.zeros((rows_of(X), len(names)), bool)
+            missing = np.zeros((len(reached), len(names)), bool)
             for j, column in enumerate(Rows(X).columns if len(missing) else ()):
                 missing[:, j] = column.missing
-            speaks = np.full(len(names), knows_missing(splits))
-
-            def asks(j: int, edges: Floats, low: int, high: int, missing: bool) -> Condition:
-                return range_condition(j, names[j], edges, low, high, missing=missing)
-
-            to_leaf = paths(splits, speaks, asks)
+            scales, speaks = list(map(Numbers, names)), np.full(len(names), knows_missing(splits))
         else:
-            names, speaks, rows = self.table.names, np.array(self.missing), self.table.encode(X)
-            seen, missing = _indicators(self.table, rows, speaks), _missing(self.table, rows)
-            reached = self.tree.apply(seen) if len(rows) else np.empty(0, np.int64)
-            to_leaf = _readable_paths(splits, self.table, speaks)
-        distinct, codes = rules_of(to_leaf, reached, missing & ~speaks)
-        return Rules(codes, distinct, names, tree=digest(splits, speaks))
+            names, scales, speaks, rows = table.names, table.scales, np.array(self.missing), table.encode(X)
+            reached, missing = leaves_of(self.tree, _indicators(table, rows, speaks)), _missing(table, rows)
+        to_leaf = paths(splits, scales, speaks)
+        # Of missing values that no condition speaks of the row's rule asks for missing in that feature.
+        unspoken = missing & ~speaks
+        codes, first = group((np.column_stack([reached, unspoken[:, unspoken.any(axis=0)]]).astype(np.int64),))
+        conjunctions = [
+            [condition(c.position, c.feature, "==", None) if unspoken[row, c.position] else c for c in to_leaf[leaf]]
+            for row, leaf in zip(first, reached[first].tolist(), strict=True)
+        ]
+        return rules_of(conjunctions, names).take(codes)._with(tree=digest(splits, speaks))
 
 
-def paths(
-    splits: Any, speaks: Bools, asks: Callable[[int, Floats, int, int, bool], Condition]
-) -> dict[int, Conjunction]:
+def paths(splits: Any, scales: Sequence[Scale], speaks: Bools) -> dict[int, Sequence[Condition]]:
     """The conditions on the way to each leaf of a scikit-learn ``tree_``, by the leaf's number.
 
     The tree compares ``float32(x) <= threshold``; the rules compare the row as it is with the largest number that the
@@ -174,41 +170,36 @@ def paths(
     Parameters
     ----------
     splits : tree_
+        Over one column per number or date, and the indicators of each category: see `_indicators`.
+    scales : sequence of Numbers, Dates or Categories
     speaks : (d,) array of bool
         The features whose conditions say where missing values go.
-    asks : function
-        The condition that a feature lies in the ranges from `low` to `high` between edges, or misses.
     """
-    forest = Forest([tree_of(splits, np.zeros((splits.node_count, 1)))], len(speaks), np.zeros(1), None, None)
-    leaves, edges = forest.leaves, forest.edges
-    missing = leaves.missing & speaks
-    asked = (leaves.low > 0) | (leaves.high < forest.most) | (speaks & ~missing)
+    meanings: list[tuple[int, Any]] = [  # the feature and category of each column; None for missing, and for numbers
+        (j, category)
+        for j, scale in enumerate(scales)
+        for category in ([*scale.known, *[None] * int(speaks[j])] if isinstance(scale, Categories) else [None])
+    ]
+    told = np.array([speaks[j] and not isinstance(scales[j], Categories) for j, _ in meanings])
+    forest = Forest([tree_of(splits, np.zeros((splits.node_count, 1)))], len(meanings), np.zeros(1), None)
+    leaves = forest.leaves
+    missing = leaves.missing & told
+    asked = (leaves.low > 0) | (leaves.high < forest.most) | (told & ~missing)
+
+    def asks(leaf: int, column: int) -> Condition:
+        j, category = meanings[column]
+        scale, low, high = scales[j], int(leaves.low[leaf, column]), int(leaves.high[leaf, column])
+        if isinstance(scale, Categories):  # an indicator above 1/2 means that category
+            # A missing value is none of the categories.
+            other = "!= or missing" if speaks[j] and category is not None else "!="
+            return condition(j, scale.name, "==" if low else other, category)
+        goes = bool(missing[leaf, column])
+        return range_condition(j, scale.name, forest.edges[column], low, high, scale.readable, goes)
+
     return {
-        int(node): conjoin(
-            asks(j, edges[j], int(low[j]), int(high[j]), bool(goes[j])) for j in np.flatnonzero(features).tolist()
-        )
-        for node, low, high, goes, features in zip(leaves.node, leaves.low, leaves.high, missing, asked, strict=True)
+        int(node): conjoin(asks(leaf, column) for column in np.flatnonzero(asked[leaf]).tolist())
+        for leaf, node in enumerate(leaves.node)
     }
-
-
-def rules_of(to_leaf: Mapping[int, Any], reached: Ints, missing: Bools) -> tuple[tuple[Conjunction, ...], Ints]:
-    """The distinct rules of rows, and which of them each row has: that of the leaf it reaches.
-
-    Parameters
-    ----------
-    to_leaf : dict
-    reached : (n,) array
-    missing : (n, d) array of bool
-        Missing values that no condition speaks of: the row's rule asks for missing in that feature.
-    """
-    columns = np.flatnonzero(missing.any(axis=0))
-    codes, first = group((np.column_stack([reached, missing[:, columns]]).astype(np.int64),))
-    rules = []
-    for row in first:
-        asked, path = set(columns[missing[row, columns]].tolist()), to_leaf[int(reached[row])]
-        rules.append(tuple(condition(c.position, c.feature, "==", None) if c.position in asked else c for c in path))
-    distinct, numbers = number_conjunctions(rules)
-    return distinct, numbers[codes]
 
 
 def knows_missing(splits: Any) -> bool:
@@ -275,39 +266,16 @@ def _scaled(numbers: Floats) -> Floats:
 
 def _missing(table: Space, matrix: Floats) -> Bools:
     """Which values of a matrix are missing."""
-    codes = [np.nan if known is None else len(known) for known in table.categories]
-    return np.asarray(np.isnan(matrix) | (matrix == codes))
+    return np.asarray(np.isnan(matrix) | (matrix == table.known))
 
 
 def _indicators(table: Space, matrix: Floats, missing: Bools) -> Floats:
     """Columns for the tree: numbers, dates rounded up to whole units, and 0/1 for each category and for missing."""
     columns = []
-    for j, known in enumerate(table.categories):
+    for j, known in enumerate(table.known):
         column = matrix[:, [j]]
-        if known is None:
-            columns.append(np.ceil(column) if table.whole[j] else column)
+        if table.categorical[j]:
+            columns.append((column == np.arange(known + missing[j])).astype(np.float64))
         else:
-            columns.append((column == np.arange(len(known) + missing[j])).astype(np.float64))
+            columns.append(np.ceil(column) if table.whole[j] else column)
     return np.concatenate(columns, axis=1)
-
-
-def _readable_paths(splits: Any, table: Space, missing: Bools) -> dict[int, Conjunction]:
-    """Paths in terms of the features themselves: an indicator above 1/2 means that category."""
-    meanings: list[tuple[int, Any]] = [  # the feature and category of each column; None for missing, and for numbers
-        (j, category)
-        for j, known in enumerate(table.categories)
-        for category in ([None] if known is None else [*known, *[None] * int(missing[j])])
-    ]
-
-    def asks(column: int, edges: Floats, low: int, high: int, goes: bool) -> Condition:
-        j, category = meanings[column]
-        name, scale = table.names[j], table.scales[j]
-        if isinstance(scale, Categories):
-            # A missing value is none of the categories.
-            other = "!= or missing" if missing[j] and category is not None else "!="
-            return condition(j, name, "==" if low else other, category)
-        # The whole date before a threshold, since the tree sees whole dates only.
-        edges = np.floor(edges) if table.whole[j] else edges
-        return range_condition(j, name, edges, low, high, scale.readable, goes)
-
-    return paths(splits, np.array([table.categories[j] is None and missing[j] for j, _ in meanings]), asks)

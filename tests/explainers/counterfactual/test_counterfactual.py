@@ -255,3 +255,16 @@ BAD_INPUT = [
 
 def test_what_cannot_be_explained_is_refused_in_a_sentence():
     assert_refused({BadInput: BAD_INPUT, WrongType: [(explained(7), "must have predict")]})
+
+
+@pytest.mark.parametrize(("seed", "feature"), [(11, 2), (37, 0)])
+def test_of_equally_near_rows_the_same_is_chosen_whatever_rows_are_explained_beside(seed, feature):
+    rng = np.random.default_rng(seed)
+    known = np.column_stack([rng.integers(0, many, 40) for many in (4, 6, 8, 11)]).astype(float)
+    weights = rng.normal(size=4)
+    level = np.median(known @ weights)
+    far = known[:1].copy()
+    far[0, feature] = 100.0
+    explainer = Counterfactual(lambda rows: rows @ weights > level, known, candidates=1)
+    alone, beside = (explainer.explain(rows).points for rows in (known[:20], np.vstack([known[:20], far])))
+    np.testing.assert_array_equal(alone, beside[:20])

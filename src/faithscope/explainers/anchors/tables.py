@@ -20,9 +20,10 @@ from faithscope.explainers.anchors.search import (
 from faithscope.explainers.base import Progress, blocks
 from faithscope.explainers.ranges import bins_of, edges_of, range_condition, rules_of
 from faithscope.explainers.space import Categories, Space
+from faithscope.explanations.base import claims
 from faithscope.explanations.conditions.condition import Condition, to_condition
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.array_types import Array, Bools, Codes, Floats, Ints
+from faithscope.inputs.array_types import Array, Codes, Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import distinct_names
 from faithscope.inputs.grouping import group
@@ -102,7 +103,7 @@ class Anchors(Search):
             check_whole(self.max_conditions, "max_conditions")
         self.table = Space.learn(self.X_train, self.categorical)
         distinct_names(self.table.names)
-        self._bins = Bins(self.table.encode(self.X_train), self.table.categorical, self.table.whole)
+        self._bins = Bins(self.table.encode(self.X_train), self.table)
         self._coverage = CoveredRows(self._bins, self.seed)
 
     def explain(self, X: Any, *, progress: Progress | None = None) -> Rules:
@@ -172,9 +173,8 @@ class Anchors(Search):
             conditions = [
                 [self._condition(j, int(anchor[j])) for j in np.flatnonzero(anchor).tolist()] for anchor in anchors
             ]
-            coverage = self._coverage.share(anchors)
-            rules = rules_of(conditions, self.table.names, precision=precision, coverage=coverage)
-            found[threshold] = rules.take(cell)._labelled(X)
+            claimed = claims({"precision": precision, "coverage": self._coverage.share(anchors)})
+            found[threshold] = rules_of(conditions, self.table.names)._with(claimed=claimed).take(cell)._labelled(X)
         return found
 
     def _labels(self, rows: Floats, table: Space | None = None) -> Array:
@@ -210,11 +210,12 @@ class Bins:
     ----------
     values : (n, d) array
         Training rows.
-    categorical, whole : (d,) arrays
-        Which features are categories, and of which others edges are whole numbers.
+    table : Space
 
     Attributes
     ----------
+    categorical : (d,) array
+        Which features are categories.
     bins : (n, d) array
         The bin of each value.
     edges : list of arrays
@@ -228,16 +229,16 @@ class Bins:
     low, high : (d, codes) arrays
     """
 
-    def __init__(self, values: Floats, categorical: Bools, whole: Bools) -> None:
-        self.values, self.categorical = values, categorical
+    def __init__(self, values: Floats, table: Space) -> None:
+        self.values, self.categorical = values, table.categorical
         self.edges: list[Any] = [
             None if category else edges_of(column, whole=bool(rounded))
-            for column, category, rounded in zip(values.T, categorical, whole, strict=True)
+            for column, category, rounded in zip(values.T, table.categorical, table.whole, strict=True)
         ]
         self.bins = self.locate(values)
         self.quarters = np.array([0 if cuts is None else len(cuts) + 1 for cuts in self.edges])
         self.counts = counts = np.maximum(self.quarters, self.bins.max(axis=0) + 1)
-        self.codes = np.where(categorical, counts, counts**2) + 1
+        self.codes = np.where(self.categorical, counts, counts**2) + 1
         tally = [np.bincount(column, minlength=counts.max()) for column in self.bins.T]
         self.starts = np.column_stack([np.zeros(len(tally), np.int64), np.cumsum(tally, axis=1)])
         self.ordered = np.ascontiguousarray(np.sort(values, axis=0).T)
@@ -245,7 +246,7 @@ class Bins:
         need(16 * len(counts) * most, f"Bounds of {most:,} categories of {len(counts):,} features", _FEWER)
         self.low, self.high = np.zeros((2, len(counts), most), np.int32)
         self.low[:, 1:] = self.high[:, 1:] = np.arange(most - 1)
-        for j in np.flatnonzero(~categorical):
+        for j in np.flatnonzero(~self.categorical):
             self.low[j, 1:], self.high[j, 1:] = np.divmod(np.arange(most - 1), counts[j])
         self.high[:, 0] = counts - 1
 

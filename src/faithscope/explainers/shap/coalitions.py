@@ -1,7 +1,6 @@
 """Shapley values by asking the model about coalitions: all of each pair of rows, or a sample with standard errors."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.base import blocks
+from faithscope.explainers.space import unlike
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.grouping import group
 from faithscope.runtime.memory import need
@@ -20,9 +20,10 @@ _CELLS = 2**22  # numbers in one call of the model
 _PAIR_CELLS = 2**21  # numbers in one block of pairs
 
 
-@dataclass(frozen=True, eq=False)
 class Game:
     """Coalitions of features to ask about: features join one by one, in some orders and then in their reverses.
+
+    The orders are random, of about as many coalitions as the budget allows.
 
     Attributes
     ----------
@@ -32,13 +33,7 @@ class Game:
         The coalition that a feature joins in an order, and the coalition with it.
     """
 
-    members: Bools
-    before: Ints
-    after: Ints
-
-    @classmethod
-    def permutations(cls, features: int, budget: int, seed: int) -> "Game":
-        """Random orders, and their reverses: about so many coalitions."""
+    def __init__(self, features: int, budget: int, seed: int) -> None:
         many = f"{budget:,} coalitions of {features:,} features"
         need(24 * budget * features, many, "pass fewer evaluations, or explain fewer features")
         if budget < 2 * features:
@@ -47,9 +42,9 @@ class Game:
         orders = np.array([generator.permutation(features) for _ in range(budget // (2 * (features - 1)))])
         ranks = np.concatenate([orders, orders[:, ::-1]]).argsort(axis=1)
         joined = ranks[:, None, :] < np.arange(features + 1)[:, None]
-        members, place = np.unique(joined.reshape(-1, features), axis=0, return_inverse=True)
+        self.members, place = np.unique(joined.reshape(-1, features), axis=0, return_inverse=True)
         place = place.reshape(len(ranks), features + 1)
-        return cls(members, *(np.take_along_axis(place, ranks + step, axis=1) for step in (0, 1)))
+        self.before, self.after = (np.take_along_axis(place, ranks + step, axis=1) for step in (0, 1))
 
     def values(self, rows: Floats, gains: Floats, background: Floats, ask: Ask, tell: Tell) -> tuple[Floats, Floats]:
         """SHAP values and their standard errors, both (n, d, classes): what joining adds, and its spread over orders.
@@ -97,8 +92,7 @@ def differing(rows: Array, background: Array, players: Ints, columns: int) -> Bo
     """Which columns differ between rows and background rows in a feature made of them, (n, b, columns)."""
     differ = np.zeros((len(rows), len(background), columns), bool)
     for feature, column in enumerate(players.tolist()):
-        a, b = rows[:, None, feature], background[:, feature]
-        differ[:, :, column] |= (a != b) & ((a == a) | (b == b))  # missing equals missing
+        differ[:, :, column] |= unlike(rows[:, None, feature], background[:, feature])
     return differ
 
 

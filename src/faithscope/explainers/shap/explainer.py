@@ -28,7 +28,6 @@ _TABLE = 2**14  # coalitions per row that are tried by default if trees give all
 _NOISY = (
     "the model answers equal rows differently, so these importances are noisy: computed again, they would be others"
 )
-Output = Literal["margin", "probability", "label"]
 _CHECKED = 20  # background rows for which values of the trees, and answers given again, are compared with the model
 
 
@@ -97,7 +96,7 @@ class Shap(Explainer):
         model: Any,
         X_background: Any,
         *,
-        output: Output | None = None,
+        output: Literal["margin", "probability", "label"] | None = None,
         class_index: int | str | None = None,
         algorithm: Literal["auto", "tree", "permutation"] = "auto",
         evaluations: int | None = None,
@@ -122,16 +121,14 @@ class Shap(Explainer):
         largest = float(np.abs(self._known).max())
         self._scale = largest or 1.0
         self._decimals = 12 - ceil(log10(largest)) if largest else _UNROUNDED
-        some = slice(0, _CHECKED)
-        self._noisy = bool(
-            is_off(self._outputs(self.background[some], self.table), self._known[some], self._scale).any()
-        )
+        again = self._outputs(self.background[:_CHECKED], self.table)
+        self._noisy = bool(is_off(again, self._known[:_CHECKED], self._scale).any())
         self._trees = self._find_trees()
         self.algorithm = "tree" if self._trees else "permutation" if algorithm == "auto" else algorithm
-        self._budget = 20 * len(self.table.names)  # coalitions that may be tried per row
+        # Coalitions that may be tried per row.
+        self._budget, self._table_budget = 20 * len(self.table.names), _TABLE
         if evaluations is not None:
-            self._budget = check_whole(evaluations, "evaluations")
-        self._table_budget = _TABLE if evaluations is None else self._budget
+            self._budget = self._table_budget = check_whole(evaluations, "evaluations")
         if not self._trees and 2 ** len(self.table.names) - 2 > self._budget:
             _ = self._game  # raises if there are too few evaluations
 
@@ -177,8 +174,6 @@ class Shap(Explainer):
         _refuse_lost(table, encoded)
         place, first = group([canonical(encoded).view(np.int64)])
         rows = canonical(encoded)[first]  # equal rows are explained once
-        full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
-
         done = 0
 
         def tell(more: int) -> None:
@@ -187,11 +182,7 @@ class Shap(Explainer):
             if progress is not None:
                 progress(len(place) * done // len(rows), len(place))
 
-        values, errors = self._values(rows, full, table, tell)
-        if self.class_index == "predicted":
-            highest = full.argmax(axis=1)[:, None, None]
-            values, errors = (np.take_along_axis(part, highest, axis=2) for part in (values, errors))
-        values, errors = (part[place].transpose(0, 2, 1) for part in (values, errors))
+        values, errors = (part[place].transpose(0, 2, 1) for part in self._values(rows, table, tell))
         error = float(errors.max(initial=0.0))
         self.error = max(self.error, error)
         word = "output" if self._regressor else "class"
@@ -222,14 +213,19 @@ class Shap(Explainer):
             raise BadInput(f"The model gave {len(outputs):,} outputs for {len(rows):,} rows: it must give one per row.")
         return outputs
 
+    def _gains(self, outputs: Floats) -> Floats:
+        """How far outputs are above their mean over the background, of the computed classes."""
+        return (outputs - self.expected_value)[:, self._classes]
+
     @in_memory("explain fewer rows at a time, or use a smaller background")
-    def _values(self, rows: Floats, full: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats]:
-        """SHAP values of the computed classes, and their errors, (n, d, classes); `full`: outputs of the rows."""
+    def _values(self, rows: Floats, table: Space, tell: Tell) -> tuple[Floats, Floats]:
+        """SHAP values of the classes explained, and their errors: (n, d, classes)."""
+        full = self._outputs(rows, table) if len(rows) else np.empty((0, len(self.expected_value)))
         many = f"SHAP values of {len(rows):,} rows, {rows.shape[1]:,} features and {len(self._classes):,} classes"
         need(48 * rows.size * len(self._classes), many, "explain fewer rows at a time, or choose a class")
         values, errors = np.zeros((2, *rows.shape, len(self._classes)))
-        background, features, expected = self.background, rows.shape[1], self.expected_value[self._classes]
-        gains, left = full[:, self._classes] - expected, np.ones(len(rows), bool)
+        background, features = self.background, rows.shape[1]
+        gains, left = self._gains(full), np.ones(len(rows), bool)
         if self._trees is not None:
             cells = self._trees.cells(rows, table)
             misread = is_off(self._trees(cells), full, self._scale)
@@ -241,22 +237,26 @@ class Shap(Explainer):
             left = ~chosen | misread
 
         def ask(masked: Floats) -> Floats:
-            return self._outputs(masked, table)[:, self._classes] - expected
+            return self._gains(self._outputs(masked, table))
 
         answers = ask if self._noisy else once(ask)
         every = affordable(rows, background, self._budget, np.arange(features), features) & left
-        starts = self._known[:, self._classes] - expected
+        starts = self._gains(self._known)
         values[every] = asked_values(rows[every], gains[every], background, starts, answers, tell, self._budget)
         if (rest := left & ~every).any():
             values[rest], errors[rest] = self._game.values(rows[rest], gains[rest], background, answers, tell)
         if not (self._trees and self._trees.shap):  # so that 0 has no rounding error or sign
             values = np.round(values, self._decimals) + 0.0
-        return values, np.round(errors, self._decimals)
+        errors = np.round(errors, self._decimals)
+        if self.class_index == "predicted":
+            highest = full.argmax(axis=1)[:, None, None]
+            values, errors = (np.take_along_axis(part, highest, axis=2) for part in (values, errors))
+        return values, errors
 
     @cached_property
     def _game(self) -> Game:
         """The coalitions that are drawn for rows of which not all can be tried."""
-        return Game.permutations(len(self.table.names), self._budget, self.seed)
+        return Game(len(self.table.names), self._budget, self.seed)
 
     def _find_trees(self) -> "Trees | None":
         algorithm = self._algorithm_given
@@ -265,10 +265,9 @@ class Shap(Explainer):
         try:
             if self.output == "label":
                 raise BadInput('Trees do not give output="label": use algorithm="permutation".')
-            trees = Trees.read(self.model, self.table, self.background, self._known, self._classes)
-            gains = (self._known[:_CHECKED] - self.expected_value)[:, self._classes]
+            trees = Trees(self.model, self.table, self.background, self._known, self._classes)
             values = trees.values(trees.background[:_CHECKED])
-            if is_off(values.sum(axis=1), gains, self._scale).any():
+            if is_off(values.sum(axis=1), self._gains(self._known[:_CHECKED]), self._scale).any():
                 raise self._misreading()
         except BadInput:
             if algorithm == "tree":
@@ -285,7 +284,7 @@ class Shap(Explainer):
 
 def _refuse_lost(table: Space, rows: Floats) -> None:
     """Raise if a category does not survive decoding: a categorical column of pandas turns other categories into NaN."""
-    strange = rows[(rows > [np.inf if known is None else len(known) for known in table.categories]).any(axis=1)]
+    strange = rows[(rows > table.known).any(axis=1)]
     with warnings.catch_warnings(action="ignore"):  # pandas warns of categories that its type does not have
         again = table.encode(table.decode(strange)) if len(strange) else strange
     for row, j in np.argwhere((again != strange) & table.categorical):

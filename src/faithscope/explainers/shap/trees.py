@@ -1,7 +1,6 @@
 """SHAP values of trees: of their sums by the package shap, of functions of these sums by all mixtures."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -19,12 +18,10 @@ from faithscope.inputs.pipelines import columns_of_features
 
 _TREE_ROWS = 64  # in one call of shap, which prints a progress bar of its own if a call takes long
 _TREE_NODES = 2**15 - 1  # shap keeps the place of a node in 16 bits, and crashes on larger trees
-_PAIRS = 2**20  # pairs of rows times leaves looked at at once
 _BITS = 62  # columns whose sets are numbers of 64 bits
 _WRONG = 1e-4  # share of the largest output: boosters in single precision are off by 1e-6, misread models by far more
 
 
-@dataclass(frozen=True, eq=False)
 class Trees:
     """The forest of a model, and how the model's outputs follow from its sums.
 
@@ -51,46 +48,38 @@ class Trees:
         One per class, with only the trees that add to it; empty unless outputs are sums and players features.
     """
 
-    forest: Forest
-    transform: Callable[[Any], Any] | None
-    players: Ints
-    columns: int
-    link: "Link"
-    outputs: int
-    classes: list[int]
-    background: Codes
-    shap: list[Any]
-
-    @classmethod
-    def read(cls, model: Any, table: Space, background: Floats, known: Floats, classes: Sequence[int]) -> "Trees":
-        """The trees of a model, whose outputs for the background are known; raises if they do not give these."""
+    def __init__(self, model: Any, table: Space, background: Floats, known: Floats, classes: list[int]) -> None:
         pipe = getattr(model, "best_estimator_", model)
         piped = hasattr(pipe, "steps") and len(pipe.steps) > 1
         trees = pipe.steps[-1][1] if piped else pipe
         name, forest = type(trees).__name__, read_forest(trees)
         if forest is None:
             raise BadInput(f'No trees are read from this {name}: use algorithm="permutation".')
-        players, transform = np.arange(len(table.names)), None
+        self.forest, self.columns, self.outputs, self.classes = forest, len(table.names), known.shape[1], classes
+        self.players, self.transform = np.arange(self.columns), None
         if piped:
             # What a sparse matrix leaves out is missing to XGBoost, and 0 to all others.
             absent = np.nan if type(trees).__module__.startswith("xgboost") else 0.0
-            transform = partial(_dense, pipe[:-1].transform, absent)
-            players = _players(pipe[:-1], table)
+            self.transform = partial(_dense, pipe[:-1].transform, absent)
+            self.players = _players(pipe[:-1], table)
         elif table.categorical.any():
             raise BadInput('Trees are read over numbers only, not over categories: use algorithm="permutation".')
-        if forest.features != len(players):
-            raise BadInput(f"This {name} has {forest.features} features, and rows have {len(players)}: pass the same.")
-        cells = forest.cells(_features(background, table, transform))
-        link = _link(forest.sums(cells), known, name)
-        alone = link is plain and len(set(players.tolist())) == len(players)
-        if not alone and len(table.names) > _BITS:
+        features = len(self.players)
+        if forest.features != features:
+            raise BadInput(f"This {name} has {forest.features} features, and rows have {features}: pass the same.")
+        self.background = self.cells(background, table)
+        self.link = _link(forest.sums(self.background), known, name)
+        alone = self.link is plain and len(set(self.players.tolist())) == features
+        if not alone and self.columns > _BITS:
             raise BadInput(f'Trees over more than {_BITS} columns are not read here: use algorithm="permutation".')
-        shap = _shap_of(forest, cells, plain(forest.leaf_values, known.shape[1])[:, classes]) if alone else []
-        return cls(forest, transform, players, len(table.names), link, known.shape[1], list(classes), cells, shap)
+        worth = plain(forest.leaf_values, self.outputs)[:, classes]
+        self.shap = _shap_of(forest, self.background, worth) if alone else []
 
     def cells(self, rows: Floats, table: Space) -> Codes:
         """Rows of the table's matrix as the trees tell them apart."""
-        return self.forest.cells(_features(rows, table, self.transform))
+        if self.transform is not None and len(rows):
+            rows = np.asarray(self.transform(table.decode(rows)), np.float64)
+        return self.forest.cells(rows)
 
     def __call__(self, cells: Codes) -> Floats:
         """The outputs for rows, as the trees were read: (n, outputs)."""
@@ -124,10 +113,14 @@ class Trees:
         """
         forest = self.forest
         values = forest.leaf_values[forest.leaves.node]
+        mine, theirs = self._open(cells), self._open(self.background)
 
         def worths(row: Ints, other: Ints, changed: Ints) -> Floats:
             many, size = changed.shape
-            pair, leaf, *sets = self._reached(cells, row, other)
+            a, b = mine[row], theirs[other]
+            pair, leaf = np.nonzero((a | b) == -1)  # where each column lets in the value of either row
+            a, b = a[pair, leaf], b[pair, leaf]
+            sets = (a & ~b, b & ~a)  # the columns that must be the row's, and the other row's, as bits
             own, others = (sum((part >> changed[pair, j] & 1) << j for j in range(size)) for part in sets)
             signs = np.ones(len(pair))
             while others.any():
@@ -148,21 +141,6 @@ class Trees:
         differ = differing(cells, self.background, self.players, self.columns)
         wide = len(self.classes)
         return pair_values(differ, worths, wide, lambda coalitions: max(len(values), self.outputs * coalitions))
-
-    def _reached(self, cells: Codes, row: Ints, other: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Leaves that mixtures of pairs reach: pair, leaf, the columns that must be the row's, and the other row's.
-
-        Sets of columns are bits. A leaf is reached if each column lets in the value of either row.
-        """
-        mine, theirs = self._open(cells), self._open(self.background)
-        found = []
-        for block in blocks(len(row), _PAIRS // mine.shape[1]):
-            a, b = mine[row[block]], theirs[other[block]]
-            pair, leaf = np.nonzero((a | b) == -1)
-            a, b = a[pair, leaf], b[pair, leaf]
-            found.append((pair + block.start, leaf, a & ~b, b & ~a))
-        pair, leaf, own, others = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return pair, leaf, own, others
 
     def _open(self, cells: Codes) -> Ints:
         """The columns whose values let rows into leaves, as bits: (n, leaves); -1 if all do."""
@@ -189,13 +167,6 @@ def _players(transformer: Any, table: Space) -> Ints:
     if len(set(table.names)) < len(table.names) or not set(names) <= set(table.names):
         raise BadInput("The background does not have the columns that the pipeline was fitted on: pass the same.")
     return np.array([table.names.index(names[column]) for column in columns])
-
-
-def _features(rows: Floats, table: Space, transform: Callable[[Any], Any] | None) -> Floats:
-    """Rows of the table's matrix as the features that trees read."""
-    if transform is None or not len(rows):
-        return rows
-    return np.asarray(transform(table.decode(rows)), np.float64)
 
 
 def _dense(transform: Callable[[Any], Any], absent: float, rows: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.explainers.trees.forest import Forest, Tree, last_to_the_left
-from faithscope.inputs.array_types import Array, Floats, Names
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.models import is_xgboost_booster
 
 _PROBABILITY = ("binary:logistic", "reg:logistic")  # whose base_score is a probability
@@ -17,12 +17,6 @@ _LOGARITHM = ("count:poisson", "reg:gamma", "reg:tweedie")
 _CLASSES = ("multi:softmax", "multi:softprob")
 
 _ZERO = float(np.float32(1e-35))  # LightGBM takes numbers from -_ZERO to _ZERO for 0
-
-
-def names_of(model: Any) -> Names | None:
-    """The names that a model was fitted with, if any."""
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
 
 
 def read_xgboost(model: Any) -> Forest:
@@ -51,7 +45,6 @@ def read_xgboost(model: Any) -> Forest:
     weights = boosting.get("weight_drop", np.ones(len(content["trees"])))
     outputs = max(1, int(parameters["num_class"])) * max(1, int(parameters.get("num_target", 1)))
     base, error = _margins(json.loads(parameters["base_score"]), outputs, objective)
-    labels = getattr(model, "classes_", np.arange(outputs) if objective == "multi:softmax" else None)
     unproven = ""
     single = objective == "binary:logistic"
     if kind == "dart" or objective not in ("binary:logistic", *_CLASSES) or single != (outputs == 1):
@@ -72,10 +65,10 @@ def read_xgboost(model: Any) -> Forest:
         int(parameters["num_feature"]),
         base,
         np.asarray(content["tree_info"][:last], np.int64),
-        labels,
+        np.arange(outputs) if objective == "multi:softmax" else None,
         precision=2.0**-23,
         blur=1e-5 + 2 * error,
-        names=names_of(model) or (tuple(booster.feature_names) if booster.feature_names else None),
+        names=tuple(booster.feature_names) if booster.feature_names else None,
         unproven=unproven,
     )
 
@@ -110,7 +103,7 @@ def read_lightgbm(model: Any) -> Forest:
         )
     content = booster.dump_model()  # as many rounds as predict sums
     objective, outputs = str(content["objective"]).split(), int(content["num_tree_per_iteration"])
-    labels, unproven = getattr(model, "classes_", None), ""
+    unproven = ""
     if objective[0] not in ("binary", "multiclass") or (outputs == 1) != (objective[0] == "binary"):
         unproven = (
             f"This {name} has the objective {' '.join(objective)!r}, of which nothing is proven: use binary, or "
@@ -124,9 +117,8 @@ def read_lightgbm(model: Any) -> Forest:
         int(content["max_feature_idx"]) + 1,
         np.zeros(outputs),
         np.arange(len(trees)) % outputs,
-        labels,
         divisor=len(trees) / outputs if content["average_output"] else 1.0,
-        names=names_of(model) or (None if numbered else tuple(names)),
+        names=None if numbered else tuple(names),
         unproven=unproven,
     )
 
@@ -186,6 +178,5 @@ def read_catboost(model: Any) -> Forest:
         1 + max(known["flat_feature_index"] for known in features),
         np.array(base, np.float64),
         None,
-        getattr(model, "classes_", None),
         unproven=f"This {name} is of CatBoost, of which nothing is proven: explain it with Anchors.",
     )

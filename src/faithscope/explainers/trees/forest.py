@@ -123,7 +123,7 @@ class Forest:
     features: int
     base: Floats
     outputs: Ints | None
-    classes: Array | None
+    classes: Array | None = None
     divisor: float = 1.0
     precision: float = 2.0**-52
     blur: float = 1e-12
@@ -170,26 +170,22 @@ class Forest:
 
     @cached_property
     def leaves(self) -> Leaves:
-        """The leaves of all trees as boxes; they are found level by level, in all trees at once."""
-        nodes, most, parts = self.nodes, self.most, []
-        at, low = nodes.roots, np.zeros((len(nodes.roots), self.features), most.dtype)
-        high, missing = np.tile(most, (len(at), 1)), np.ones(low.shape, bool)
-        while len(at):
-            leaf = nodes.left[at] == at
-            parts.append((at[leaf], low[leaf], high[leaf], missing[leaf]))
-            at, low, high, missing = at[~leaf], low[~leaf], high[~leaf], missing[~leaf]
-            left, asked, place = np.arange(len(at)), nodes.feature[at], nodes.place[at]
-            right = left + len(at)
-            low, high, missing = (np.concatenate([part, part]) for part in (low, high, missing))
+        """The leaves of all trees as boxes: level by level, each node halves its own box for its children."""
+        nodes = self.nodes
+        low = np.zeros((len(nodes.left), self.features), self.most.dtype)
+        high, missing, at = np.tile(self.most, (len(low), 1)), np.ones(low.shape, bool), nodes.roots
+        while len(at := at[nodes.left[at] != at]):
+            left, right, asked, place = (part[at] for part in (nodes.left, nodes.right, nodes.feature, nodes.place))
+            for box in (low, high, missing):
+                box[left] = box[right] = box[at]
             high[left, asked] = np.minimum(high[left, asked], place)
             low[right, asked] = np.maximum(low[right, asked], place + 1)
             missing[left, asked] &= nodes.missing_left[at]
             missing[right, asked] &= ~nodes.missing_left[at]
-            at = np.concatenate([nodes.left[at], nodes.right[at]])
-        found, low, high, missing = map(np.concatenate, zip(*parts, strict=True))
-        order = np.argsort(nodes.tree[found], kind="stable")
-        starts = np.searchsorted(nodes.tree[found[order]], np.arange(len(nodes.roots)))
-        return Leaves(found[order], low[order], high[order], missing[order], nodes.values[found[order]], starts)
+            at = np.concatenate([left, right])
+        leaf = np.flatnonzero(nodes.left == np.arange(len(low)))
+        starts = np.searchsorted(nodes.tree[leaf], np.arange(len(nodes.roots)))
+        return Leaves(leaf, low[leaf], high[leaf], missing[leaf], nodes.values[leaf], starts)
 
     @cached_property
     def leaf_values(self) -> Floats:

@@ -1,12 +1,13 @@
 """Which reader a model needs, by the class that it is, or inherits from; and the readers of scikit-learn's models."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explainers.trees.boosters import names_of, read_catboost, read_lightgbm, read_xgboost
+from faithscope.explainers.trees.boosters import read_catboost, read_lightgbm, read_xgboost
 from faithscope.explainers.trees.forest import Forest, Tree, last_to_the_left
 from faithscope.inputs.array_types import Floats
 from faithscope.inputs.models import owner_of
@@ -40,9 +41,7 @@ def _read_mean(model: Any) -> Forest:
         model.n_features_in_,
         np.zeros(values[0].shape[1]),
         np.zeros(len(splits), np.int64) if classes is None and outputs == 1 else None,
-        classes,
         divisor=len(splits),
-        names=names_of(model),
     )
 
 
@@ -62,9 +61,7 @@ def _read_boosting(model: Any) -> Forest:
         model.n_features_in_,
         np.asarray(model._raw_predict_init(np.zeros((1, model.n_features_in_), np.float32))[0], np.float64),
         np.tile(np.arange(k), rounds),
-        getattr(model, "classes_", None),
         takes_missing=False,
-        names=names_of(model),
     )
 
 
@@ -86,8 +83,6 @@ def _read_histograms(model: Any) -> Forest:
         model.n_features_in_,
         np.asarray(model._baseline_prediction, np.float64).ravel(),
         np.tile(np.arange(model.n_trees_per_iteration_), len(model._predictors)),
-        getattr(model, "classes_", None),
-        names=names_of(model),
     )
 
 
@@ -127,4 +122,6 @@ def read_forest(model: Any) -> Forest | None:
         raise BadInput(f"The trees of this {name} cannot be read: {told}. Pass a fitted model.") from problem
     if not forest.trees:
         raise BadInput(f"This {name} has no trees, so it gives every row the same prediction: fit it with trees.")
-    return forest
+    names = getattr(owner, "feature_names_in_", forest.names)
+    names = None if names is None else tuple(map(str, names))
+    return replace(forest, classes=getattr(owner, "classes_", forest.classes), names=names)

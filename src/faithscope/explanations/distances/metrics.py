@@ -60,18 +60,19 @@ class Gower:
         """Distances of columns that were read, broadcast against each other."""
         total: Floats = np.zeros(np.broadcast(a[0], b[0]).shape)
         for x, y, width in zip(a, b, self.ranges, strict=True):
-            total += (x != y) if width is None else _gap(x, y, width)
+            total += (x != y) if width is None else gap(x, y, width or 1.0)
         return total / len(self.ranges)
 
 
-def _gap(x: Floats, y: Floats, width: float) -> Floats:
+def gap(x: Floats, y: Floats, width: float | Floats) -> Floats:
+    """What numbers add to Gower's distance, at most 1, if their range is `width`, which is not 0."""
     # The difference first: equal differences are then equal distances, as an open ball needs.
     with np.errstate(invalid="ignore", over="ignore"):
-        gap = np.abs(x - y) / (width or 1.0)
-    unknown = np.isnan(gap)
+        gaps = np.abs(x - y) / width
+    unknown = np.isnan(gaps)
     if unknown.any():  # missing, or infinite
-        gap = np.where(unknown, (x != y) & ~(np.isnan(x) & np.isnan(y)), gap)
-    return np.minimum(gap, 1.0)
+        gaps = np.where(unknown, (x != y) & ~(np.isnan(x) & np.isnan(y)), gaps)
+    return np.minimum(gaps, 1.0)
 
 
 def _range(values: Floats) -> float:
