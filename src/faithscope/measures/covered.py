@@ -10,7 +10,7 @@ from faithscope.counting.clusters import spread_by_explanation
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import count_rows
 from faithscope.counting.drawn import Counted
-from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.leave_out import LeftOut, Sums, ratio
 from faithscope.counting.moments import SpreadCounts, spread_of_plain_rows
 from faithscope.counting.profile import Profile, with_lone
 from faithscope.errors import NotProven
@@ -56,20 +56,16 @@ def spread_estimate(
     value, within = float(whole.explained[0]), float(whole.within[0] / whole.whole[0])
     known = checked = None
     if spread.always_vary:
-        lower = upper = ratio = Deviations.of(without.explained, left_out.rows)
-        if left_out.silent.any() or without.silent.any():  # else all three are the same
-            seen = 1 - left_out.silent
-            ratios = left_out.value / np.where(seen > 0, seen, np.inf)
-            columns = (1 - without.within / without.whole, 1 - ratios / without.whole)
-            upper, ratio = (Deviations.of(column, left_out.rows) for column in columns)
+        within_checked = ratio(left_out.value, 1 - left_out.silent)
+        columns = without.explained, 1 - without.within / without.whole, 1 - within_checked / without.whole
+        lower, upper, rest = (Deviations.of(column, left_out.rows) for column in columns)
         known = LeftOutDeviations(lower, upper, reach=left_out.reach)
-        checked = known._replace(value=ratio, upper=ratio)
+        checked = known._replace(value=rest, upper=rest)
     found = among = margins(known, n, confidence, explained=value)
     if 0 < silent < 1:
         among = margins(checked, n * (1 - silent), confidence, explained=1 - within / (1 - silent))
     if left_out.weight is not None:
-        rows = 1.0 if left_out.rows is None else left_out.rows
-        found = replace(found, weight=float(np.sum(rows * left_out.weight**2)))
+        found = replace(found, weight=LeftOutDeviations.of(left_out).weight)
     asked = isinstance(counts.relation, Beside)  # what shuffled predictions reach is not known of some rows that ask
     found = replace(found, beyond=among.below) if asked else found
     sums = Sums(-within * counts.n, silent * counts.n, float(counts.n))
