@@ -80,9 +80,8 @@ class ChoiceTests(NamedTuple):
             p = np.minimum(1.0, least * np.where(labels > 2, labels, 1))
         else:
             given, others, distance = tables.given, tables.others, tables.distance
-            first_given, first_others = tables.first_given.astype(np.float64), tables.first_others.astype(np.float64)
-            size = np.sqrt(first_given * first_others / np.maximum(first_given + first_others, 1))
-            p = kolmogorov(size * distance)
+            one, other = tables.first_given, tables.first_others
+            p = kolmogorov(np.sqrt(one * other / np.maximum(one + other, 1)) * distance)
         order = tested[np.lexsort((tested, -distance[tested], p[tested]))]
         return cls(order, given[order], others[order], distance[order], p[order], adjust(p[order]))
 

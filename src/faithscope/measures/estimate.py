@@ -437,16 +437,16 @@ def about(pairs: Estimate, kept: Estimate) -> Estimate:
     """
     (least, most), silent = kept.bracket, pairs.upper - pairs.value
     low = high = above = None
-    lowest = kept.low
+    lowest, off = kept.low, 0.0
     if pairs.verified is not None:
         lowest = kept.low if pairs.silence is None else min(kept.low, pairs.verified)  # by `Spread`, it may be below 0
         low = min(kept.low if kept.verified_low is None else kept.verified_low, pairs.verified)
         high = max(kept.high if kept.verified_high is None else kept.verified_high, pairs.verified)
         above = None if pairs.above_chance is None else bool(kept.above_chance)
+        off = max(kept.low - pairs.verified, pairs.verified - kept.high)
     notes: tuple[str, ...] = ()
     if most - least - silent > _MATTERS + 1e-9:  # whatever the order in which rows were added
         notes = (f"the interval leaves as much open as if {most - least:.0%} of rows were unverifiable",)
-    off = 0.0 if pairs.verified is None else max(kept.low - pairs.verified, pairs.verified - kept.high)
     if off > _ROUNDING:
         notes = (*notes, "the share weighs pairs, and is off where weights go with predictions: read the interval")
     return replace(

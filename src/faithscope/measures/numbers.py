@@ -7,7 +7,7 @@ from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided, sums
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.grouping import group as group_rows
+from faithscope.sample import number_labels
 
 _ROUNDING = 1e-12  # of the pairs of an explanation, below which disagreement is rounding
 
@@ -73,14 +73,9 @@ def mean_agreement(counts: Counts, agreeing: Array, others: Array) -> Floats:
 
 def agreement_between(agreement: Agreement, a: Array, b: Array) -> Floats:
     """How much ``a[i]`` and ``b[i]`` agree, for every i; for `Spread`, a multiple of their squared distance."""
-    both, pair = np.concatenate([a, b]), np.arange(len(a))
-    if both.ndim == 1:
-        values, place = np.unique(both, return_inverse=True)  # ascending
-    else:
-        place, first = group_rows([both])
-        values = both[first]
-    one, other = place.reshape(2, -1)
-    return agreement.over(values).at(GroupedRows(pair, other, np.ones(len(a))), pair, one)
+    values, place = number_labels(np.concatenate([a, b]))
+    pair, (one, other) = np.arange(len(a)), place.reshape(2, -1)
+    return agreement.over(np.array(values, np.float64)).at(GroupedRows(pair, other, np.ones(len(a))), pair, one)
 
 
 def disagree(agreement: Agreement, a: Array, b: Array) -> Bools:

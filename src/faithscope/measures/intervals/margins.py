@@ -110,11 +110,6 @@ class Deviations(NamedTuple):
         largest, *powers = zip(*over_chunks(sums, len(values), _WIDTH), strict=True)
         return cls(float(n), max(largest), *map(math.fsum, powers))
 
-    @property
-    def varies(self) -> bool:
-        """Whether leave-one-out values are not all the same number, up to rounding."""
-        return self.largest > 1e-14
-
     def margin(self, wrong: float, slowest: float = 1.0) -> tuple[float, float]:
         """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴.
 
@@ -122,7 +117,7 @@ class Deviations(NamedTuple):
         are too low. Of an interval with two ends, the one pays for the other; else Efron's acceleration
         ``a = Σr³ / (6 (Σr²)^1.5)`` does, ``t se / (1 - a t)²``, in which 1 - a t is no less than `slowest`.
         """
-        if not self.varies:
+        if not self.largest > 1e-14:  # all are the same number, up to rounding
             return 0.0, math.inf
         freedom = self.second**2 / self.fourth
         quantile, error = float(stdtrit(freedom, 1 - wrong)), math.sqrt((self.rows - 1) / self.rows * self.second)
