@@ -12,7 +12,7 @@ from faithscope.counting.counts import count_rows
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import LeftOut, Sums, ratio
 from faithscope.counting.moments import SpreadCounts, spread_of_plain_rows
-from faithscope.counting.profile import Profile, with_lone
+from faithscope.counting.profile import Profile
 from faithscope.errors import NotProven
 from faithscope.inputs.array_types import Array
 from faithscope.measures.estimate import NECESSITY, Estimate, noted, refuse_spread, to_estimate
@@ -32,11 +32,9 @@ def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     if sample.weights is not None:
         return spread_estimate(count_rows(sample), *spread_by_explanation(sample), "consistency", confidence)
     spread, left_out, sizes, pairs, label_pairs = spread_of_plain_rows(sample)
-    # One entry per explanation that rows share, and one for all others.
-    some = sizes > 1
-    size, pairs, single = sizes[some], pairs[some], int(np.sum(~some))
-    table = with_lone(single, size - 1, pairs / size, pairs, size)
-    profile = Profile(*table, np.array([sample.n]), len(sizes), 0, agreement=sample.agreement, label_pairs=label_pairs)
+    by_explanation = sizes - 1, pairs / sizes, pairs, sizes
+    all_rows = np.array([sample.n]), len(sizes), 0
+    profile = Profile(*by_explanation, *all_rows, agreement=sample.agreement, label_pairs=label_pairs)
     return spread_estimate(profile, spread, left_out, "consistency", confidence)
 
 
@@ -153,9 +151,6 @@ def coverage_estimate(
 def unseen_rows(coverage: Coverage) -> UnseenRows:
     """What is known of rows that the sample missed: whom they might be covered by."""
     counts, weights = coverage.counts, coverage.weights
-    if counts.plain and coverage.asked is None:
-        profile = counts.profile()
-        return UnseenRows(profile.others, profile.rows, coverage.further)
     others: Array = counts.per_explanation[coverage.codes] - coverage.own
     if coverage.asked is not None:  # as many as if all rows had been asked about
         others = others * ((len(others) - 1) / np.maximum(1, coverage.asked.others))

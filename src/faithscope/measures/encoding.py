@@ -20,7 +20,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.covered import scoped
 from faithscope.measures.intervals.local import log_choose
-from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, check_confidence, margins
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import Answer, told_number
 from faithscope.relations import check_rows
@@ -353,11 +353,12 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     sums, tests, without = read.sums, ChoiceTests.of(read), read.sums.without
     missed = int(read.counts.missed.sum())
     value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))
-    middle, off, reach = value or 0.0, Margins(2.0, 2.0), 0.0 if without is None else without.reach
+    middle, known, reach = value or 0.0, None, 0.0 if without is None else without.reach
     if value is not None and without is not None and not np.isnan(without.value).any():
         apart = Deviations.of(without.value)
-        good = read.counts.effective_n * sums.tested / sums.total
-        off = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=reach)
+        known = LeftOutDeviations(apart, apart)
+    good = read.counts.effective_n * sums.tested / sums.total
+    off = margins(known, good, confidence, own=3.0, lean=reach)
     encodes = None
     if len(tests.p):
         encodes = bool(tests.adjusted.min() <= wrong / 2 or abs(middle) > off.at(1 - wrong / 2).below)

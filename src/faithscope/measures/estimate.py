@@ -15,7 +15,7 @@ from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import Sums
 from faithscope.counting.moments import SpreadCounts
 from faithscope.counting.profile import Profile
-from faithscope.errors import BadInput, NotProven
+from faithscope.errors import NotProven
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.measures.intervals.margins import Bracket, Margins, check_confidence
 from faithscope.measures.intervals.tight import equality_margins
@@ -308,19 +308,13 @@ def estimate(
     Parameters
     ----------
     counts : Counts or Profile
+        Of at least one row; neither weighted nor clustered.
     confidence : float
         The confidence of the interval.
     interval : {"proven"}, optional
         How the interval is made, as for `consistency`.
     """
-    how = interval or "tight"
-    if counts.n == 0:
-        raise BadInput("These counts are of no rows, so nothing can be estimated: count some rows first.")
-    if not counts.plain:
-        raise NotProven(
-            "These counts are weighted or clustered, and the interval needs the rows again: call consistency(...)."
-        )
-    profile = counts.profile()
+    how, profile = interval or "tight", counts.profile()
     margins = equality_margins(profile, how, confidence)
     return to_estimate(counts, profile.terms, margins, "consistency", confidence, how)
 

@@ -50,9 +50,9 @@ def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, 
     ``disagreement`` is ``1 - K`` summed over pairs of such rows; for `Spread`, their squared distances.
     """
     covered, same = counts.per_explanation[counts.explanation], agreeing_by_cell(counts)
-    inside = counts.given - counts.missed
-    agreeing = inside * (same - counts.agreement.itself) + counts.missed * same
-    others = inside * (covered - 1) + counts.missed * covered
+    inside = counts.given - counts.missed  # rows that are covered by their own explanation, and no others of themselves
+    agreeing = counts.given * same - inside * counts.agreement.itself
+    others = counts.given * covered - inside
     agreeing, pairs = (sums(counts.explanation, column, counts.distinct) for column in (agreeing, others))
     share = mean_agreement(counts, agreeing, pairs)
     apart = 2 * agreeing if isinstance(counts.agreement, Spread) else pairs - agreeing

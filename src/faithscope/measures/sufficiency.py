@@ -156,9 +156,7 @@ def sufficiency(
     if askers is not None or by is not None:
         refuse_unproven(method, "askers")
         return measure_asked(sample, by, how)
-    counted, whom = scoped(sample, bound, how.measure)
-    known = tallies(counted, [whom])[0].coverage()
-    found = measure_scoped(sample, how, known, (given, relation) if isinstance(relation, Alike) else None)
+    found = measure_scoped(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
     if found.method != method:
         refuse_unproven(method, "scopes")
     return found
