@@ -62,10 +62,10 @@ def spread_estimate(
     found = among = margins(known, n, confidence, explained=value)
     if 0 < silent < 1:
         among = margins(checked, n * (1 - silent), confidence, explained=1 - within / (1 - silent))
-    if left_out.weight is not None:
-        found = replace(found, weight=LeftOutDeviations.of(left_out).weight)
+    weight = None if left_out.weight is None else LeftOutDeviations.of(left_out).weight
     asked = isinstance(counts.relation, Beside)  # what shuffled predictions reach is not known of some rows that ask
-    found = replace(found, beyond=among.below) if asked else found
+    beyond = among.below if asked else None
+    found = replace(found, verified=(among.below, among.above), weight=weight, beyond=beyond)
     sums = Sums(-within * counts.n, silent * counts.n, float(counts.n))
     gap = None if silent >= 1 else spread.unit * math.sqrt(2 * float(whole.within[0]) / (1 - silent))
     estimate = to_estimate(
@@ -77,7 +77,6 @@ def spread_estimate(
         notes=notes,
         shuffled=not asked,
         spread=spread,
-        among=among,
         gap=gap,
     )
     if spread.kurtosis <= _HEAVY:

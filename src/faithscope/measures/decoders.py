@@ -178,7 +178,7 @@ class Decoder(ABC):
         alike = Counts(Plain([""]), counts.labels, none, np.arange(len(none)), rows, rows, none)  # no explanations
         known = alike.locate_codes(np.zeros_like(codes), labels)[1]
         agreeing, guessed = self._agreeing(cells), replace(self, counts=alike, discretizer=None)._agreeing(known)
-        unseen, strange = (units.mean(1.0 * (each < 0)) for each in (codes, known))
+        unseen, strange = (units.mean((each < 0).astype(np.float64)) for each in (codes, known))
         chance, gain = units.mean(guessed), units.mean(agreeing - guessed)
         share, exact = mean_share(agreeing, units, confidence, exact=self._one_answer)
         paired = units.margins(agreeing - guessed, confidence, span=2.0)

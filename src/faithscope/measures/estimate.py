@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from faithscope.agreements import Agreement, Same, Spread
-from faithscope.card import Table, for_json, in_lines
+from faithscope.card import Table, in_lines
 from faithscope.counting.counts import Counts
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import Sums
@@ -224,15 +224,15 @@ class Estimate(Measured, OfEstimates):
     (0.5, 0.5, 1.0)
     """
 
+    _written = (*_ALWAYS, *KNOWN_IF_ASKED, *BEYOND)
+    _label = "measure"
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""
-        told = {name: getattr(self, name) for name in _ALWAYS}
-        asked = {name: for_json(getattr(self, name)) for name in (*KNOWN_IF_ASKED, *BEYOND)}
-        told |= {name: known for name, known in asked.items() if known is not None}
-        told |= dict(zip(("bracket_low", "bracket_high"), self.bracket, strict=True))
+        told = {name: known for name, known in super().to_dict().items() if name in _ALWAYS or known is not None}
+        low, high = self.bracket
+        told |= {"bracket_low": low, "bracket_high": high}
         return told | {"agreement": named(self.agreement), "notes": list(map(str, self.notes))}
-
-    _label = "measure"
 
     @property
     def _title(self) -> str:
@@ -352,7 +352,6 @@ def to_estimate(
     shuffled: bool = True,
     chance: float | None = None,
     spread: SpreadCounts | None = None,
-    among: Margins | None = None,
     **known: Any,
 ) -> Estimate:
     """An `Estimate` from counts, sums of terms and margins: the only place that makes one.
@@ -364,8 +363,6 @@ def to_estimate(
         else with this `chance`, by ``margins.beyond`` if it is known.
     spread : SpreadCounts, optional
         Of `Spread`, whose value is a share of variance; then the sums are of variances within explanations, negative.
-    among : Margins, optional
-        Of the agreement among rows that can be checked, if they are not ``margins.verified``.
     **known
         Further fields of the estimate.
     """
@@ -381,7 +378,7 @@ def to_estimate(
         known = {**known, "silence": silence}
     low = high = above = None
     if verified is not None:
-        below, over = (margins.verified,) * 2 if among is None else (among.below, among.above)
+        below, over = margins.verified
         low, high = min(verified, max(floor, verified - below)), min(1.0, verified + over)
         if chance is not None and chance < 1:
             if not shuffled:

@@ -326,7 +326,7 @@ def sample_until(
             break
     refuse_mixed(to_objects([*labels, prediction]), "Predictions of the rows with this explanation, and prediction=,")
     sample = Sample(target.take(np.zeros(len(labels), np.int64)), to_objects(labels))
-    interval = dict[str, float]()
+    interval = dict[str, Any]()
     if prediction is None and labels:
         names, place = sample.numbered_labels
         rows_of_label = np.bincount(place)

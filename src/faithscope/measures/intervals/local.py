@@ -8,7 +8,7 @@ from scipy.special import betainc, betaincinv, gammaln, rel_entr
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
 from faithscope.counting.layout import divided
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.grouping import group
 from faithscope.measures.intervals.margins import IndependentUnits, Share, check_confidence
 
@@ -55,7 +55,7 @@ def exact_share(agreeing: float, others: float, confidence: float) -> tuple[floa
 
 
 def label_interval(
-    labeled: Ints, rows: Ints, confidence: float, *, commonest: bool = False, together: Array | None = None
+    labeled: Array, rows: Array, confidence: float, *, commonest: bool = False, together: Array | None = None
 ) -> tuple[Floats, Floats]:
     """Interval for the share of a label with `labeled` of `rows`; it holds for all labels at once, however many.
 
@@ -68,12 +68,11 @@ def label_interval(
     bounds of `chernoff` take the place of the tails.
     """
     log_tail, alone = _log_binomial_tail, clopper_pearson
-    hits, draws = labeled, rows
     if together is not None:
         log_tail, alone = _log_chernoff_bound, chernoff
-        hits, draws = labeled / together, rows / together
-    low, high = _ends(hits, draws, confidence, log_tail, shared=True)
-    return low, alone(hits, draws, confidence)[1] if commonest else high
+        labeled, rows = labeled / together, rows / together
+    low, high = _ends(labeled, rows, confidence, log_tail, shared=True)
+    return low, alone(labeled, rows, confidence)[1] if commonest else high
 
 
 def log_choose(n: Any, k: Any) -> Floats:
@@ -93,13 +92,14 @@ def chernoff(agreeing: Array, others: Array, confidence: float) -> tuple[Floats,
 
 def _log_binomial_tail(hits: Floats, draws: Floats, p: Floats, upper: bool) -> Floats:
     """The logarithm of the probability of no more than so many hits, which bounds p above, or of no fewer."""
-    return np.log(betainc(draws - hits, hits + 1, 1 - p) if upper else betainc(hits, draws - hits + 1, p))
+    misses = draws - hits
+    return np.asarray(np.log(betainc(misses, hits + 1, 1 - p) if upper else betainc(hits, misses + 1, p)))
 
 
 def _log_chernoff_bound(hits: Floats, draws: Floats, p: Floats, upper: bool) -> Floats:
     """The logarithm of what the same probability is at most, of numbers from 0 to 1 that add up to `hits`."""
-    mean = np.minimum(1.0, hits / draws)
-    return -draws * (rel_entr(mean, p) + rel_entr(1 - mean, 1 - p))
+    mean = hits / draws
+    return np.asarray(-draws * (rel_entr(mean, p) + rel_entr(1 - mean, 1 - p)))
 
 
 def _ends(
@@ -116,8 +116,9 @@ def _ends(
     ``(hits - 1) / (draws - 1)``, at which it is above δ/2, and falls from the mean on.
     """
     codes, each = group([np.column_stack([hits, draws])])
-    hits, draws = hits[each], draws[each]
-    wrong, mean = check_confidence(confidence) / 2, np.clip(divided(hits, draws, 0.0), 0.0, 1.0)
+    wrong, draws = check_confidence(confidence) / 2, draws[each]
+    hits = np.clip(hits[each], 0.0, draws)  # sums of agreements are not exact
+    mean = divided(hits, draws, 0.0)
     turn, few = mean, draws > 0
     if shared:
         turn, few = np.clip(divided(hits - 1, draws - 1, 0.0), 0.0, mean), (hits > 1) & (draws > 1)

@@ -52,7 +52,7 @@ class Margins:
     below: float
     above: float
     degrees_of_freedom: float = math.inf  # small if a few rows decide the spread
-    verified: float = 1.0  # how far the agreement among rows that can be checked may be off, to either side
+    verified: tuple[float, float] = (1.0, 1.0)  # how far the agreement among rows that can be checked may be off
     weight: float | None = None  # sum over rows of their squared `LeftOut.weight`; None for equality
     again: "Callable[..., Margins] | None" = field(default=None, repr=False, compare=False)  # by confidence
     bracket: Bracket | None = None  # of the measure, if not the value and the value plus silence
@@ -243,7 +243,7 @@ def margins(
             skewed = known.value.margin(wrong, slowest=0.25)[0]
             below = max(below, min(explained, rest * math.expm1(min(700.0, skewed / rest))))
     again = partial(margins, known, good, own=own, lean=lean, unseen=unseen, bracket=bracket, explained=explained)
-    return Margins(below, above, freedom, verified, known.weight, again, bracket, beyond)
+    return Margins(below, above, freedom, (verified, verified), known.weight, again, bracket, beyond)
 
 
 class IndependentUnits(Units):
