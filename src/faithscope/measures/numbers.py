@@ -5,7 +5,7 @@ import numpy as np
 from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided, sums
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
 from faithscope.sample import number_labels
 
@@ -76,12 +76,6 @@ def agreement_between(agreement: Agreement, a: Array, b: Array) -> Floats:
     values, place = number_labels(np.concatenate([a, b]))
     pair, (one, other) = np.arange(len(a)), place.reshape(2, -1)
     return agreement.over(np.array(values, np.float64)).at(GroupedRows(pair, other, np.ones(len(a))), pair, one)
-
-
-def disagree(agreement: Agreement, a: Array, b: Array) -> Bools:
-    """Whether ``a[i]`` and ``b[i]`` do not agree wholly, for every i."""
-    between = agreement_between(agreement, a, b)
-    return between > 0 if isinstance(agreement, Spread) else between < 1
 
 
 def distance(a: Array, b: Array) -> Floats:
