@@ -27,6 +27,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from faithscope.counting.leave_out import LeftOut, Units
+from faithscope.errors import NotProven
 from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.checks import check_share
 from faithscope.inputs.chunks import over_chunks
@@ -59,11 +60,13 @@ class Margins:
     beyond: float | None = None  # how far the agreement beyond chance may be off, if its test leaves out rows
 
     def at(self, confidence: float) -> "Margins":
-        """These margins at another confidence; those of which nothing is left open, or everything, hold at any."""
-        if self.again is None:
-            return self
-        found = self.again(confidence)
-        return found if self.bracket is None or found.bracket is not None else replace(found, bracket=self.bracket)
+        """These margins at another confidence; margins of 0 and of 1 hold at any."""
+        if self.again is not None:
+            found = self.again(confidence)
+            return found if self.bracket is None or found.bracket is not None else replace(found, bracket=self.bracket)
+        if 0 < min(self.below, self.above) < 1:
+            raise NotProven("These margins are known at one confidence only: measure again with confidence=.")
+        return self
 
 
 class Share(NamedTuple):
