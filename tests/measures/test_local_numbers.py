@@ -72,6 +72,12 @@ def test_a_row_outside_the_sample_is_compared_with_all_rows_of_its_explanation_o
             assert local.low <= local.value <= local.high
 
 
+def test_sums_of_agreements_that_are_off_by_rounding_are_those_of_none_or_all():
+    rows = np.array([3, 3])
+    off, known = (chernoff(np.array(sums), rows, 0.95) for sums in ([-1e-17, 3 + 1e-15], [0.0, 3.0]))
+    assert np.array_equal(off, known)
+
+
 @given(st.floats(0, 1), st.integers(1, 10_000), st.floats(0.01, 0.999))
 def test_the_ends_of_a_proven_interval_are_where_the_entropy_is_reached_and_never_inside(mean, m, confidence):
     (low, nothing), (high, everything) = chernoff(np.array([mean * m, 0]), np.array([m, 0]), confidence)

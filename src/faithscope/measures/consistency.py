@@ -11,7 +11,7 @@ from faithscope.counting.counts import count_rows
 from faithscope.counting.kept import Kept, goes_with_predictions, keep, kept_note, kept_rows
 from faithscope.counting.leave_out import LeftOut, Sums, parts_left_out
 from faithscope.discretizers import Discretize, Original, usual
-from faithscope.discretizers.base import Chain
+from faithscope.discretizers.base import steps
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.measures.comparing.beside import Beside
@@ -120,8 +120,7 @@ def granularity_notes(found: Estimate, explanations: Explanations, discretizer: 
     coarse = getattr(explanations, "left", "") != "" or not isinstance(discretizer, Original | None)
     if coarse or found.distinct < max(2, found.n / 2) or isinstance(coarsest, Original):
         return ()
-    parts = (coarsest.first, coarsest.second) if isinstance(coarsest, Chain) else (coarsest,)
-    named = " | ".join(f"fs.{part!r}" for part in parts)
+    named = " | ".join(f"fs.{step!r}" for step in steps(coarsest))
     different = f"{found.n:,} rows have {found.distinct:,} different explanations"
     told = "no two rows have the same explanation" if found.distinct == found.n else different
     fact, choice = f"{told}, since real numbers are hardly ever equal", f"discretizer={named}"
@@ -136,14 +135,16 @@ def measure_by(sample: Sample, groups: Any, confidence: float = 0.95, method: st
         sample,
         groups,
         lambda part: measure_consistency(part, confidence, method),
-        lambda rows: Beside.of(rows.noting(_notes_of_all(rows)), confidence, method),
+        lambda rows: _beside(rows, confidence, method),
     )
 
 
-def _notes_of_all(sample: Sample) -> Notes:
-    """What a reader should know of how explanations are given to all rows, whichever of them ask."""
-    counts = count_rows(sample.counted())
-    return (*(occurrence_notes(counts) if sample.clusters is None else ()), *restatement_notes(counts))
+def _beside(sample: Sample, confidence: float, method: str | None) -> Beside:
+    """Rows that ask beside everybody, with notes on how explanations are given to all rows, whichever of them ask."""
+    counted = sample.counted()
+    counts = count_rows(counted)
+    occurrence = occurrence_notes(counts) if sample.clusters is None else ()
+    return Beside.of(counted.noting((*occurrence, *restatement_notes(counts))), confidence, method)
 
 
 def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | None = None) -> Estimate:
@@ -161,7 +162,7 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
     if counted.askers is not None:
         refuse_unproven(method, "askers")
         refuse_nobody(counted)
-        return Beside.of(counted.noting(_notes_of_all(counted)), confidence, method).estimate(1)
+        return _beside(counted, confidence, method).estimate(1)
 
     again = partial(measure_consistency, confidence=confidence, method=method)
     if isinstance(counted.agreement, Spread):
@@ -173,10 +174,9 @@ def measure_consistency(sample: Sample, confidence: float = 0.95, method: str | 
         found = estimate(count_rows(even), confidence=confidence, interval=method)
         found = found if even is counted else replace(found, counts=count_rows(counted))
     else:
-        counts = count_rows(counted)
-        if counted.clusters is not None:
-            counts = replace(counts, clusters=Kinds.of(counted).totals())
-        sums, left_out, kept = weighed_pairs(counted, by_pairs=method == "jackknife")
+        kinds = Kinds.of(counted)
+        counts = replace(count_rows(counted), clusters=kinds.totals())
+        sums, left_out, kept = weighed_pairs(kinds, by_pairs=method == "jackknife")
         known = margins(left_out, counts.effective_n, confidence)
         notes = (NOT_BY_PREDICTION,) if kept is None and counted.clusters is None else ()
         found = to_estimate(counts, sums, known, "consistency", confidence, notes=notes)
@@ -209,16 +209,15 @@ def by_kept_rows(estimate: Estimate, sample: Sample, measure: Callable[[Sample],
         return noted(estimate, (Note(f"{told}, but {MAY_MISS}, since of these no variance is known", "interval"),))
 
 
-def weighed_pairs(sample: Sample, *, by_pairs: bool = False) -> tuple[Sums, LeftOut | None, Kept | None]:
+def weighed_pairs(kinds: Kinds, *, by_pairs: bool) -> tuple[Sums, LeftOut | None, Kept | None]:
     """The sums of weighed pairs; the measure without each row, or cluster; and the terms of rows that are kept.
 
     There is none of the last if few rows would be kept, all are of one cluster, or the interval is to be `by_pairs`.
     """
-    kinds = Kinds.of(sample)
     sums, left_out = parts_left_out(kinds.parts)
     if len(left_out.value) == 1:  # all rows are of one cluster
         return sums, None, None
-    kept = None if by_pairs else keep(sample, kinds)
+    kept = None if by_pairs else keep(kinds.sample, kinds)
     if kept is not None:
         return sums, kept.left_out, kept
-    return sums, replace(left_out, heaviest=IndependentUnits.of(sample).heaviest), None
+    return sums, replace(left_out, heaviest=IndependentUnits.of(kinds.sample).heaviest), None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from faithscope.agreements import Tolerance
+from faithscope.agreements import Spread, Tolerance
 from faithscope.counting.counts import Counts
 from faithscope.counting.profile import sum_by
 from faithscope.explanations.distances.metrics import Gower
@@ -15,7 +15,7 @@ from faithscope.inputs.array_types import Floats, Ints
 from faithscope.inputs.checks import check_whole
 from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
-from faithscope.measures.numbers import agreement_of_scopes, disagree, distance, shown
+from faithscope.measures.numbers import agreement_between, agreement_of_scopes, distance, shown
 from faithscope.sample import Sample
 
 _EXACT = 40_000_000  # values compared for one explanation; with more, only those of some rows
@@ -109,7 +109,9 @@ def _far_apart(rows: Ints, sample: Sample) -> Iterator[Ints]:
     order = np.argsort(values if values.ndim == 1 else distance(values, values.mean(axis=0)[None]), kind="stable")
     far = np.union1d(order[:_ENDS], order[-_ENDS:])
     one, other = far[np.column_stack(np.triu_indices(len(far), 1))].T
-    yield rows[np.column_stack([one, other])[disagree(sample.agreement, values[one], values[other])]]
+    between = agreement_between(sample.agreement, values[one], values[other])
+    unlike = between > 0 if isinstance(sample.agreement, Spread) else between < 1
+    yield rows[np.column_stack([one, other])[unlike]]
 
 
 def stranger_pairs(counts: Counts, sample: Sample, codes: Ints) -> Ints:

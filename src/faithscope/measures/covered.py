@@ -10,9 +10,9 @@ from faithscope.counting.clusters import spread_by_explanation
 from faithscope.counting.counted import Coverage
 from faithscope.counting.counts import count_rows
 from faithscope.counting.drawn import Counted
-from faithscope.counting.leave_out import LeftOut, Sums
+from faithscope.counting.leave_out import LeftOut, Sums, ratio
 from faithscope.counting.moments import SpreadCounts, spread_of_plain_rows
-from faithscope.counting.profile import Profile, with_lone
+from faithscope.counting.profile import Profile
 from faithscope.errors import NotProven
 from faithscope.inputs.array_types import Array
 from faithscope.measures.estimate import NECESSITY, Estimate, noted, refuse_spread, to_estimate
@@ -32,11 +32,9 @@ def spread_consistency(sample: Sample, confidence: float) -> Estimate:
     if sample.weights is not None:
         return spread_estimate(count_rows(sample), *spread_by_explanation(sample), "consistency", confidence)
     spread, left_out, sizes, pairs, label_pairs = spread_of_plain_rows(sample)
-    # One entry per explanation that rows share, and one for all others.
-    some = sizes > 1
-    size, pairs, single = sizes[some], pairs[some], int(np.sum(~some))
-    table = with_lone(single, size - 1, pairs / size, pairs, size)
-    profile = Profile(*table, np.array([sample.n]), len(sizes), 0, agreement=sample.agreement, label_pairs=label_pairs)
+    by_explanation = sizes - 1, pairs / sizes, pairs, sizes
+    all_rows = np.array([sample.n]), len(sizes), 0
+    profile = Profile(*by_explanation, *all_rows, agreement=sample.agreement, label_pairs=label_pairs)
     return spread_estimate(profile, spread, left_out, "consistency", confidence)
 
 
@@ -56,22 +54,18 @@ def spread_estimate(
     value, within = float(whole.explained[0]), float(whole.within[0] / whole.whole[0])
     known = checked = None
     if spread.always_vary:
-        lower = upper = ratio = Deviations.of(without.explained, left_out.rows)
-        if left_out.silent.any() or without.silent.any():  # else all three are the same
-            seen = 1 - left_out.silent
-            ratios = left_out.value / np.where(seen > 0, seen, np.inf)
-            columns = (1 - without.within / without.whole, 1 - ratios / without.whole)
-            upper, ratio = (Deviations.of(column, left_out.rows) for column in columns)
+        within_checked = ratio(left_out.value, 1 - left_out.silent)
+        columns = without.explained, 1 - without.within / without.whole, 1 - within_checked / without.whole
+        lower, upper, rest = (Deviations.of(column, left_out.rows) for column in columns)
         known = LeftOutDeviations(lower, upper, reach=left_out.reach)
-        checked = known._replace(value=ratio, upper=ratio)
+        checked = known._replace(value=rest, upper=rest)
     found = among = margins(known, n, confidence, explained=value)
     if 0 < silent < 1:
         among = margins(checked, n * (1 - silent), confidence, explained=1 - within / (1 - silent))
-    if left_out.weight is not None:
-        rows = 1.0 if left_out.rows is None else left_out.rows
-        found = replace(found, weight=float(np.sum(rows * left_out.weight**2)))
+    weight = None if left_out.weight is None else LeftOutDeviations.of(left_out).weight
     asked = isinstance(counts.relation, Beside)  # what shuffled predictions reach is not known of some rows that ask
-    found = replace(found, beyond=among.below) if asked else found
+    beyond = among.below if asked else None
+    found = replace(found, verified=(among.below, among.above), weight=weight, beyond=beyond)
     sums = Sums(-within * counts.n, silent * counts.n, float(counts.n))
     gap = None if silent >= 1 else spread.unit * math.sqrt(2 * float(whole.within[0]) / (1 - silent))
     estimate = to_estimate(
@@ -83,7 +77,6 @@ def spread_estimate(
         notes=notes,
         shuffled=not asked,
         spread=spread,
-        among=among,
         gap=gap,
     )
     if spread.kurtosis <= _HEAVY:
@@ -157,9 +150,6 @@ def coverage_estimate(
 def unseen_rows(coverage: Coverage) -> UnseenRows:
     """What is known of rows that the sample missed: whom they might be covered by."""
     counts, weights = coverage.counts, coverage.weights
-    if counts.plain and coverage.asked is None:
-        profile = counts.profile()
-        return UnseenRows(profile.others, profile.rows, coverage.further)
     others: Array = counts.per_explanation[coverage.codes] - coverage.own
     if coverage.asked is not None:  # as many as if all rows had been asked about
         others = others * ((len(others) - 1) / np.maximum(1, coverage.asked.others))

@@ -16,7 +16,7 @@ from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.estimate import few_rows_decide
 from faithscope.measures.intervals.local import mean_share
-from faithscope.measures.intervals.margins import IndependentUnits, check_confidence
+from faithscope.measures.intervals.margins import IndependentUnits
 from faithscope.measures.local import commonest_cells
 from faithscope.measures.telling import Answer
 from faithscope.notes import TOO_HIGH
@@ -169,7 +169,6 @@ class Decoder(ABC):
         (0.67, 0.09, 0.99)
         """
         self._check_rows()
-        check_confidence(confidence)
         counts = self.counts
         sample = Sample.of(explanations, predictions, None, weights, None, clusters).counted().evenly()
         labels = sample.labels

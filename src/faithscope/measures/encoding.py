@@ -20,7 +20,7 @@ from faithscope.inputs.checks import check_whole
 from faithscope.inputs.frames import frame
 from faithscope.measures.covered import scoped
 from faithscope.measures.intervals.local import log_choose
-from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, Margins, check_confidence, margins
+from faithscope.measures.intervals.margins import Deviations, LeftOutDeviations, check_confidence, margins
 from faithscope.measures.sufficiency import FEWER
 from faithscope.measures.telling import Answer, told_number
 from faithscope.relations import check_rows
@@ -80,9 +80,8 @@ class ChoiceTests(NamedTuple):
             p = np.minimum(1.0, least * np.where(labels > 2, labels, 1))
         else:
             given, others, distance = tables.given, tables.others, tables.distance
-            first_given, first_others = tables.first_given.astype(np.float64), tables.first_others.astype(np.float64)
-            size = np.sqrt(first_given * first_others / np.maximum(first_given + first_others, 1))
-            p = kolmogorov(size * distance)
+            one, other = tables.first_given, tables.first_others
+            p = kolmogorov(np.sqrt(one * other / np.maximum(one + other, 1)) * distance)
         order = tested[np.lexsort((tested, -distance[tested], p[tested]))]
         return cls(order, given[order], others[order], distance[order], p[order], adjust(p[order]))
 
@@ -354,11 +353,12 @@ def measure_encoding(sample: Sample, relation: Any = None, confidence: float = 0
     sums, tests, without = read.sums, ChoiceTests.of(read), read.sums.without
     missed = int(read.counts.missed.sum())
     value = None if sums.tested <= 0 else min(1.0, max(-1.0, sums.gap / sums.tested))
-    middle, off, reach = value or 0.0, Margins(2.0, 2.0), 0.0 if without is None else without.reach
+    middle, known, reach = value or 0.0, None, 0.0 if without is None else without.reach
     if value is not None and without is not None and not np.isnan(without.value).any():
         apart = Deviations.of(without.value)
-        good = read.counts.effective_n * sums.tested / sums.total
-        off = margins(LeftOutDeviations(apart, apart), good, confidence, own=3.0, lean=reach)
+        known = LeftOutDeviations(apart, apart)
+    good = read.counts.effective_n * sums.tested / sums.total
+    off = margins(known, good, confidence, own=3.0, lean=reach)
     encodes = None
     if len(tests.p):
         encodes = bool(tests.adjusted.min() <= wrong / 2 or abs(middle) > off.at(1 - wrong / 2).below)

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from faithscope.agreements import Agreement, Same, Spread
-from faithscope.card import Table, for_json, in_lines
+from faithscope.card import Table, in_lines
 from faithscope.counting.counts import Counts
 from faithscope.counting.drawn import Counted
 from faithscope.counting.leave_out import Sums
 from faithscope.counting.moments import SpreadCounts
 from faithscope.counting.profile import Profile
-from faithscope.errors import BadInput, NotProven
+from faithscope.errors import NotProven
 from faithscope.inputs.checks import check_flag, check_word
 from faithscope.measures.intervals.margins import Bracket, Margins, check_confidence
 from faithscope.measures.intervals.tight import equality_margins
@@ -224,15 +224,15 @@ class Estimate(Measured, OfEstimates):
     (0.5, 0.5, 1.0)
     """
 
+    _written = (*_ALWAYS, *KNOWN_IF_ASKED, *BEYOND)
+    _label = "measure"
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers of this estimate, ready for JSON."""
-        told = {name: getattr(self, name) for name in _ALWAYS}
-        asked = {name: for_json(getattr(self, name)) for name in (*KNOWN_IF_ASKED, *BEYOND)}
-        told |= {name: known for name, known in asked.items() if known is not None}
-        told |= dict(zip(("bracket_low", "bracket_high"), self.bracket, strict=True))
+        told = {name: known for name, known in super().to_dict().items() if name in _ALWAYS or known is not None}
+        low, high = self.bracket
+        told |= {"bracket_low": low, "bracket_high": high}
         return told | {"agreement": named(self.agreement), "notes": list(map(str, self.notes))}
-
-    _label = "measure"
 
     @property
     def _title(self) -> str:
@@ -308,19 +308,13 @@ def estimate(
     Parameters
     ----------
     counts : Counts or Profile
+        Of at least one row; neither weighted nor clustered.
     confidence : float
         The confidence of the interval.
     interval : {"proven"}, optional
         How the interval is made, as for `consistency`.
     """
-    how = interval or "tight"
-    if counts.n == 0:
-        raise BadInput("These counts are of no rows, so nothing can be estimated: count some rows first.")
-    if not counts.plain:
-        raise NotProven(
-            "These counts are weighted or clustered, and the interval needs the rows again: call consistency(...)."
-        )
-    profile = counts.profile()
+    how, profile = interval or "tight", counts.profile()
     margins = equality_margins(profile, how, confidence)
     return to_estimate(counts, profile.terms, margins, "consistency", confidence, how)
 
@@ -358,7 +352,6 @@ def to_estimate(
     shuffled: bool = True,
     chance: float | None = None,
     spread: SpreadCounts | None = None,
-    among: Margins | None = None,
     **known: Any,
 ) -> Estimate:
     """An `Estimate` from counts, sums of terms and margins: the only place that makes one.
@@ -370,8 +363,6 @@ def to_estimate(
         else with this `chance`, by ``margins.beyond`` if it is known.
     spread : SpreadCounts, optional
         Of `Spread`, whose value is a share of variance; then the sums are of variances within explanations, negative.
-    among : Margins, optional
-        Of the agreement among rows that can be checked, if they are not ``margins.verified``.
     **known
         Further fields of the estimate.
     """
@@ -387,7 +378,7 @@ def to_estimate(
         known = {**known, "silence": silence}
     low = high = above = None
     if verified is not None:
-        below, over = (margins.verified,) * 2 if among is None else (among.below, among.above)
+        below, over = margins.verified
         low, high = min(verified, max(floor, verified - below)), min(1.0, verified + over)
         if chance is not None and chance < 1:
             if not shuffled:
@@ -437,16 +428,16 @@ def about(pairs: Estimate, kept: Estimate) -> Estimate:
     """
     (least, most), silent = kept.bracket, pairs.upper - pairs.value
     low = high = above = None
-    lowest = kept.low
+    lowest, off = kept.low, 0.0
     if pairs.verified is not None:
         lowest = kept.low if pairs.silence is None else min(kept.low, pairs.verified)  # by `Spread`, it may be below 0
         low = min(kept.low if kept.verified_low is None else kept.verified_low, pairs.verified)
         high = max(kept.high if kept.verified_high is None else kept.verified_high, pairs.verified)
         above = None if pairs.above_chance is None else bool(kept.above_chance)
+        off = max(kept.low - pairs.verified, pairs.verified - kept.high)
     notes: tuple[str, ...] = ()
     if most - least - silent > _MATTERS + 1e-9:  # whatever the order in which rows were added
         notes = (f"the interval leaves as much open as if {most - least:.0%} of rows were unverifiable",)
-    off = 0.0 if pairs.verified is None else max(kept.low - pairs.verified, pairs.verified - kept.high)
     if off > _ROUNDING:
         notes = (*notes, "the share weighs pairs, and is off where weights go with predictions: read the interval")
     return replace(

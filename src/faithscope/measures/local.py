@@ -1,6 +1,6 @@
 """Local measures: per row, per explanation, and for a row outside the sample."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +109,7 @@ def per_explanation(
         if counts.values.ndim == 1:
             first, values = run_starts(counts.explanation), counts.values[counts.label]
             columns |= {"lowest": np.minimum.reduceat(values, first), "highest": np.maximum.reduceat(values, first)}
-        return listed(counts, columns | {"consistency": agreed, "disagreement": apart}, ("disagreement", "n"), k)
+        return listed(counts, columns | {"consistency": agreed, "disagreement": apart}, "disagreement", k)
     top, together = commonest_cells(counts), None
     if clustered is not None:
         codes, sample = clustered
@@ -127,12 +127,12 @@ def per_explanation(
         "consistency": agreed,
         "disagreeing_pairs": np.rint(apart).astype(np.int64),
     }
-    return listed(counts, columns, ("disagreeing_pairs", "n"), k)
+    return listed(counts, columns, "disagreeing_pairs", k)
 
 
-def listed(counts: Counts, columns: dict[str, Any], by: Sequence[str], k: int | None) -> dict[str, Any]:
-    """The columns of explanations with their texts, of all or the first k: the largest by these columns in turn."""
-    order = np.lexsort([-columns[name] for name in reversed(by)])[: None if k is None else check_whole(k, "k")]
+def listed(counts: Counts, columns: dict[str, Any], by: str, k: int | None) -> dict[str, Any]:
+    """The columns of explanations with their texts, of all or the first k: the largest by a column, then by rows."""
+    order = np.lexsort([-columns["n"], -columns[by]])[: None if k is None else check_whole(k, "k")]
     texts = [counts.explanations.describe(int(row)) for row in order]
     return {"explanation": texts, **{name: column[order] for name, column in columns.items()}}
 
@@ -326,16 +326,15 @@ def sample_until(
             break
     refuse_mixed(to_objects([*labels, prediction]), "Predictions of the rows with this explanation, and prediction=,")
     sample = Sample(target.take(np.zeros(len(labels), np.int64)), to_objects(labels))
-    alone = prediction is None and sample.n > 0
-    if alone:
+    interval = dict[str, Any]()
+    if prediction is None and labels:
         names, place = sample.numbered_labels
-        prediction = names[int(np.bincount(place).argmax())]
+        rows_of_label = np.bincount(place)
+        prediction = names[int(rows_of_label.argmax())]
+        ends = label_interval(rows_of_label.max(keepdims=True), np.array([sample.n]), confidence, commonest=True)
+        interval = {name: float(end[0]) for name, end in zip(("low", "high"), ends, strict=True)}
     answer = at_row(sample, slice(None), target, prediction, confidence)
-    answer = replace(answer, seen=seen, reached=sample.n >= wanted, wanted=wanted)
-    if not alone:
-        return answer
-    low, high = label_interval(np.array([answer.agreeing]), np.array([sample.n]), confidence, commonest=True)
-    return replace(answer, low=float(low[0]), high=float(high[0]))
+    return replace(answer, seen=seen, reached=sample.n >= wanted, wanted=wanted, **interval)
 
 
 def _single(explanation: Any) -> Explanations:
@@ -352,11 +351,10 @@ def _rows(batch: tuple[Any, Any]) -> tuple[Explanations, Array]:
         explanations, predictions = batch
     except (TypeError, ValueError):
         raise BadInput(f"source must give (explanations, predictions) pairs; got {type(batch).__name__}.") from None
-    single = np.ndim(predictions) == 0
-    answers = [predictions] if single else predictions
-    labels = to_labels(answers)
-    rows = _single(explanations) if single else as_explanations(explanations)
-    same_rows(explanations=None if single else explanations, predictions=answers)
+    if np.ndim(predictions) == 0:
+        explanations, predictions = _single(explanations), [predictions]
+    labels, rows = to_labels(predictions), as_explanations(explanations)
+    same_rows(explanations=explanations, predictions=predictions)
     if len(rows) or len(labels):
         same_length(explanations=len(rows), predictions=len(labels))
     return rows, labels

@@ -9,6 +9,7 @@ import numpy as np
 
 from faithscope.counting.counted import Coverage
 from faithscope.counting.drawn import Counted
+from faithscope.counting.layout import numbered_pairs
 from faithscope.explanations.codes import Codes
 from faithscope.explanations.rules import Rules
 from faithscope.inputs.array_types import Array, Ints
@@ -16,7 +17,6 @@ from faithscope.inputs.columns import Rows
 from faithscope.inputs.grouping import group
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.repeats import LARGEST, odd_occurrence
-from faithscope.inputs.rows import take_rows
 from faithscope.notes import NO_MERIT, RESTATE, TOO_HIGH, Note, Notes
 from faithscope.relations import Same
 from faithscope.sample import Sample
@@ -151,18 +151,15 @@ def copy_notes(sample: Sample) -> Notes:
     labels = sample.numbered_labels[1]
     if not _are_enough(np.bincount(labels)):
         return ()
-    few = slice(min(_PROBED, sample.n))
-    parts = (Rows(take_rows(sample.X, np.arange(sample.n)[few])), labels[few]), (Rows(sample.X), labels)
-    copied, different = rules_by_feature(rules)
-    for rows, part in parts:
-        for feature in tuple(copied):
-            place = rows.place(feature, "rules test") if rows.named else rules.features.index(feature)
-            if not _one_to_one(rows.column(place).values, part):
-                del copied[feature]
-    told = (
-        "column {!r} has one value per prediction; rules that test it ({:,} of {:,}) " + f"{RESTATE} it is a copy of it"
-    )
-    return tuple(Note(told.format(feature, times, different), "restates") for feature, times in copied.items())
+    rows, few, notes = Rows(sample.X), slice(_PROBED), []
+    tested, different = rules_by_feature(rules)
+    for feature, times in tested.items():
+        place = rows.place(feature, "rules test") if rows.named else rules.features.index(feature)
+        column = rows.column(place).values
+        if _one_to_one(column[few], labels[few]) and _one_to_one(column, labels):
+            test = f"rules that test it ({times:,} of {different:,}) {RESTATE} it is a copy of it"
+            notes.append(Note(f"column {feature!r} has one value per prediction; {test}", "restates"))
+    return tuple(notes)
 
 
 def rules_by_feature(rules: Rules) -> tuple[dict[str, int], int]:
@@ -180,7 +177,7 @@ def _one_to_one(column: Array, labels: Ints) -> bool:
         values = group([column])[0]
     else:
         values = np.unique(column, return_inverse=True)[1].reshape(-1)
-    pairs = np.unique(values * (labels.max() + 1) + labels)
+    pairs = numbered_pairs(values, labels)[0]
     return len(np.unique(values)) == len(pairs) == len(np.unique(labels))
 
 

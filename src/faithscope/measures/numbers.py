@@ -5,9 +5,9 @@ import numpy as np
 from faithscope.agreements import Agreement, GroupedRows, Spread, scaled
 from faithscope.counting.counts import Counts
 from faithscope.counting.layout import divided, sums
-from faithscope.inputs.array_types import Array, Bools, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.arrays import to_objects
-from faithscope.inputs.grouping import group as group_rows
+from faithscope.sample import number_labels
 
 _ROUNDING = 1e-12  # of the pairs of an explanation, below which disagreement is rounding
 
@@ -50,9 +50,9 @@ def agreement_of_scopes(counts: Counts, asked: Ints | None = None) -> dict[str, 
     ``disagreement`` is ``1 - K`` summed over pairs of such rows; for `Spread`, their squared distances.
     """
     covered, same = counts.per_explanation[counts.explanation], agreeing_by_cell(counts)
-    inside = counts.given - counts.missed
-    agreeing = inside * (same - counts.agreement.itself) + counts.missed * same
-    others = inside * (covered - 1) + counts.missed * covered
+    inside = counts.given - counts.missed  # rows that are covered by their own explanation, and no others of themselves
+    agreeing = counts.given * same - inside * counts.agreement.itself
+    others = counts.given * covered - inside
     agreeing, pairs = (sums(counts.explanation, column, counts.distinct) for column in (agreeing, others))
     share = mean_agreement(counts, agreeing, pairs)
     apart = 2 * agreeing if isinstance(counts.agreement, Spread) else pairs - agreeing
@@ -73,20 +73,9 @@ def mean_agreement(counts: Counts, agreeing: Array, others: Array) -> Floats:
 
 def agreement_between(agreement: Agreement, a: Array, b: Array) -> Floats:
     """How much ``a[i]`` and ``b[i]`` agree, for every i; for `Spread`, a multiple of their squared distance."""
-    both, pair = np.concatenate([a, b]), np.arange(len(a))
-    if both.ndim == 1:
-        values, place = np.unique(both, return_inverse=True)  # ascending
-    else:
-        place, first = group_rows([both])
-        values = both[first]
-    one, other = place.reshape(2, -1)
-    return agreement.over(values).at(GroupedRows(pair, other, np.ones(len(a))), pair, one)
-
-
-def disagree(agreement: Agreement, a: Array, b: Array) -> Bools:
-    """Whether ``a[i]`` and ``b[i]`` do not agree wholly, for every i."""
-    between = agreement_between(agreement, a, b)
-    return between > 0 if isinstance(agreement, Spread) else between < 1
+    values, place = number_labels(np.concatenate([a, b]))
+    pair, (one, other) = np.arange(len(a)), place.reshape(2, -1)
+    return agreement.over(np.array(values, np.float64)).at(GroupedRows(pair, other, np.ones(len(a))), pair, one)
 
 
 def distance(a: Array, b: Array) -> Floats:

@@ -72,7 +72,7 @@ def per_scope(
     counts, asked, claims = coverage.counts, coverage.asked, sample.explanations.claimed
     if counts.agreement.of_numbers:
         of_numbers = agreement_of_scopes(counts, None if asked is None else asked.per_explanation)
-        return listed(counts, of_numbers, ("disagreement", "n"), k)
+        return listed(counts, of_numbers, "disagreement", k)
     together, labels, codes = None, sample.numbered_labels[1], coverage.codes
     if sample.clusters is not None:
         together = np.ones(counts.distinct)
@@ -99,13 +99,13 @@ def per_scope(
     }
     if claims is not None and "precision" in (claims.dtype.names or ()):
         # A row claims it for its own prediction, so rows with another label than the one that is measured do not count.
-        known = ~np.isnan(claims["precision"]) & (counts.locate_cells(codes, sample.labels) == top[codes])
+        known = ~np.isnan(claims["precision"]) & (labels == label[codes])
         said, times = (sums(codes, np.where(known, each, 0), counts.distinct) for each in (claims["precision"], 1))
         claimed = divided(said, times, np.nan)
         beside = [np.isnan(claimed + precision), claimed > high + _ROUNDING, claimed < low - _ROUNDING]
         columns["claimed"] = claimed
         columns["claim"] = np.select(beside, list(map(np.array, (None, "too high", "too low"))), "holds")
-    return listed(counts, columns, ("wrongly_covered", "n"), k)
+    return listed(counts, columns, "wrongly_covered", k)
 
 
 def at_row(explanation: Explanations, prediction: Any, sample: Sample, relation: Relation, confidence: float) -> Local:

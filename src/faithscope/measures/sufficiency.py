@@ -41,7 +41,7 @@ from faithscope.measures.estimate import (
 from faithscope.measures.intervals.margins import IndependentUnits, LeftOutDeviations, margins
 from faithscope.measures.notes import asked_notes, copy_notes
 from faithscope.populations import OwnDraws, Population, RealRows, to_population
-from faithscope.relations import Alike, Applies, check_rows
+from faithscope.relations import Alike, check_rows
 from faithscope.runtime.of_logs import takes_log
 from faithscope.sample import Sample, refuse_nobody, with_askers
 from faithscope.words import several
@@ -156,9 +156,7 @@ def sufficiency(
     if askers is not None or by is not None:
         refuse_unproven(method, "askers")
         return measure_asked(sample, by, how)
-    counted, whom = scoped(sample, bound, how.measure)
-    known = tallies(counted, [whom])[0].coverage()
-    found = measure_scoped(sample, how, known, (given, relation) if isinstance(relation, Alike) else None)
+    found = measure_scoped(sample, how, named=(given, relation) if isinstance(relation, Alike) else None)
     if found.method != method:
         refuse_unproven(method, "scopes")
     return found
@@ -222,12 +220,11 @@ def measure_scoped(
 
         Of an estimate whose interval is that of one draw of rows, nothing is known without each of them.
         """
-        applying = replace(how, relation=Applies())
-        coverage = leaning_on(coverage, rules, applying)
+        coverage = leaning_on(coverage, rules, how)
         found = coverage_estimate(coverage, "sufficiency", how.confidence, like.method, how.unseen)
         without = None if like.method == "kept rows" else sufficiency_left_out(coverage)
         missed = unseen_rows(coverage) if how.unseen else None
-        return LeftOutEstimate("", found, without, rules.explanations, Applies(), unseen=missed)
+        return LeftOutEstimate("", found, without, rules.explanations, relation, unseen=missed)
 
     return beyond(estimate, bare, named[0], sample, named[1], left_out)
 

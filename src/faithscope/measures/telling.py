@@ -302,13 +302,11 @@ def shown_to_name(estimate: Measured) -> bool:
 
 def _naming(estimate: Measured) -> str:
     """What naming features is worth, in a sentence; also if the same features would do for everybody."""
-    random, everybody = cast(Share, estimate.beyond_random), estimate.beyond_global
+    random, everybody = cast(Share, estimate.beyond_random), cast(Share, estimate.beyond_global)
     if random[2] - random[1] > _NOTHING_KNOWN:
         return "Whether the named features are better than random ones cannot be told: too few rows are alike in them."
     told = f"Rows alike in the named features agree {_points(random)} beyond rows alike in random ones"
     told += ", which chance may give" if random[1] <= 0 < random[2] else ""
-    if everybody is None:
-        return f"{told}."
     if everybody[1] == everybody[2]:
         return f"{told}; the same features are named for everybody here."
     joined = "but" if random[1] > 0 >= everybody[1] else "and"
@@ -565,9 +563,12 @@ class Listed(OfEstimates):
         """The name of each estimate, and what it says in a line."""
         return [(name, f"{name}: {estimate.line}") for name, estimate in self._by_name()]
 
+    def _told(self) -> list[tuple[str, str, Notes]]:
+        """The name of each estimate, what it says in a line, and its notes."""
+        return [(*line, each.notes) for line, (_, each) in zip(self._lines(), self._by_name(), strict=True)]
+
     def __str__(self) -> str:
-        told = zip(self._lines(), self._by_name(), strict=True)
-        lines = several_in_lines([(*line, estimate.notes) for line, (_, estimate) in told])
+        lines = several_in_lines(self._told())
         return "\n".join([lines, *map(in_lines, map(visible, self._remarks))])
 
     @property
@@ -579,8 +580,7 @@ class Listed(OfEstimates):
         return ()
 
     def _told_notes(self) -> Iterable[str]:
-        told = zip(self._lines(), self._by_name(), strict=True)
-        notes = (f"{name}: {note}" for (name, _), (_, estimate) in told for note in estimate.notes)
+        notes = (f"{name}: {note}" for name, _, notes in self._told() for note in notes)
         return (*notes, *self._remarks)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.agreements import Spread
-from faithscope.counting.clusters import spread_by_explanation
+from faithscope.counting.clusters import Kinds, spread_by_explanation
 from faithscope.counting.counted import Coverage
 from faithscope.counting.leave_out import LeftOut
 from faithscope.errors import Incompatible
@@ -46,7 +46,9 @@ def consistency_left_out(name: str, estimate: Estimate, sample: Sample) -> LeftO
         spread, left_out = spread_by_explanation(sample)
         return replace(known, left_out=spread.left_out(left_out))
     rows = sample.evenly() if sample.clusters is None else sample  # as the estimate was made
-    return replace(known, left_out=weighed_pairs(rows, by_pairs=rows.plain or estimate.method == "jackknife")[1])
+    return replace(
+        known, left_out=weighed_pairs(Kinds.of(rows), by_pairs=rows.plain or estimate.method == "jackknife")[1]
+    )
 
 
 def leaving_out_alike(

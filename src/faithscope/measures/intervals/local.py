@@ -1,7 +1,6 @@
 """Intervals of shares: exact of rows, proven for means of agreements from 0 to 1, and of means over all rows."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from scipy.special import betainc, betaincinv, gammaln, rel_entr
 
 from faithscope.agreements import Agreement, Same, Spread, Tolerance
 from faithscope.counting.layout import divided
-from faithscope.inputs.array_types import Array, Floats, Ints
+from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.grouping import group
 from faithscope.measures.intervals.margins import IndependentUnits, Share, check_confidence
 
@@ -43,12 +42,9 @@ def agreement_interval(
 def clopper_pearson(agreeing: Array, others: Array, confidence: float) -> tuple[Floats, Floats]:
     """Exact interval for a probability after `agreeing` of `others` independent trials; [0, 1] after none."""
     codes, each = group([np.column_stack([agreeing, others])])
-    wrong, agreeing, others = check_confidence(confidence) / 2, agreeing[each], others[each]
-    hits, misses = agreeing.astype(np.float64), (others - agreeing).astype(np.float64)
-    low, high = np.zeros(len(hits)), np.ones(len(hits))
-    hit, missed = hits > 0, misses > 0
-    low[hit] = betaincinv(hits[hit], misses[hit] + 1, wrong)
-    high[missed] = betaincinv(hits[missed] + 1, misses[missed], 1 - wrong)
+    wrong, hits, misses = check_confidence(confidence) / 2, agreeing[each], (others - agreeing)[each]
+    low = np.where(hits > 0, betaincinv(hits, misses + 1, wrong), 0.0)
+    high = np.where(misses > 0, betaincinv(hits + 1, misses, 1 - wrong), 1.0)
     return low[codes], high[codes]
 
 
@@ -59,7 +55,7 @@ def exact_share(agreeing: float, others: float, confidence: float) -> tuple[floa
 
 
 def label_interval(
-    labeled: Ints, rows: Ints, confidence: float, *, commonest: bool = False, together: Array | None = None
+    labeled: Array, rows: Array, confidence: float, *, commonest: bool = False, together: Array | None = None
 ) -> tuple[Floats, Floats]:
     """Interval for the share of a label with `labeled` of `rows`; it holds for all labels at once, however many.
 
@@ -71,33 +67,12 @@ def label_interval(
     here as the label with the largest true share. Of rows in clusters, of which `together` are in one at most, the
     bounds of `chernoff` take the place of the tails.
     """
+    log_tail, alone = _log_binomial_tail, clopper_pearson
     if together is not None:
-        hits, draws = labeled / together, rows / together
-        low, high = chernoff(hits, draws, confidence, shared=True)
-        return low, chernoff(hits, draws, confidence)[1] if commonest else high
-    codes, first = group([np.column_stack([labeled, rows])])
-    k, n = labeled[first].astype(np.float64), rows[first].astype(np.float64)
-    wrong, (low, high) = check_confidence(confidence) / 2, clopper_pearson(k, n, confidence)
-
-    def excess(p: Floats, upper: bool) -> Floats:
-        """How much larger the logarithm of ``p δ/2`` is than that of the tail."""
-        tail = betainc(n - k, k + 1, 1 - p) if upper else betainc(k, n - k + 1, p)
-        return np.asarray(np.log(p * wrong) - np.log(tail))
-
-    low = np.where(k > 1, _root(partial(excess, upper=False), np.zeros(len(k)), low, rising=False), 0.0)
-    if not commonest:
-        high = np.where(k < n, _root(partial(excess, upper=True), high, np.ones(len(k)), rising=True), 1.0)
-    return low[codes], high[codes]
-
-
-def _root(excess: Callable[[Floats], Floats], start: Floats, stop: Floats, *, rising: bool) -> Floats:
-    """Where an excess changes its sign, by bisection: the end of the last interval that is farther from the share."""
-    for _ in range(_HALVES):
-        middle = (start + stop) / 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            behind = (excess(middle) > 0) != rising
-        start, stop = np.where(behind, middle, start), np.where(behind, stop, middle)
-    return stop if rising else start
+        log_tail, alone = _log_chernoff_bound, chernoff
+        labeled, rows = labeled / together, rows / together
+    low, high = _ends(labeled, rows, confidence, log_tail, shared=True)
+    return low, alone(labeled, rows, confidence)[1] if commonest else high
 
 
 def log_choose(n: Any, k: Any) -> Floats:
@@ -105,29 +80,61 @@ def log_choose(n: Any, k: Any) -> Floats:
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
-def chernoff(agreeing: Array, others: Array, confidence: float, *, shared: bool = False) -> tuple[Floats, Floats]:
+def chernoff(agreeing: Array, others: Array, confidence: float) -> tuple[Floats, Floats]:
     """Interval that holds for the mean of independent numbers from 0 to 1, however they vary; [0, 1] for none.
 
     All q with ``m kl(mean, q) <= ln(2 / δ)``, where m numbers have this mean and kl is the relative entropy of two
     coins (Hoeffding 1963, Theorem 1); by bisection, from outside. If all numbers are 1 its low end is Clopper and
-    Pearson's. If all labels share the error, each by its share, δ becomes q δ: the excess of the left side then falls
-    with q up to ``(agreeing - 1) / (m - 1)``, at which it is negative, and rises from the mean on.
+    Pearson's.
     """
-    codes, each = group([np.column_stack([agreeing, others])])
-    agreeing, others = agreeing[each], others[each]
-    wrong, mean = check_confidence(confidence) / 2, np.clip(divided(agreeing, others, 0.0), 0.0, 1.0)
+    return _ends(agreeing, others, confidence, _log_chernoff_bound)
 
-    def excess(q: Floats) -> Floats:
-        apart = others * (rel_entr(mean, q) + rel_entr(1 - mean, 1 - q))
-        return np.asarray(apart + np.log(q * wrong if shared else wrong))
 
-    turn = np.clip(divided(agreeing - 1, others - 1, 0.0), 0.0, mean) if shared else mean
-    low, high = (
-        _root(excess, np.zeros(len(mean)), turn, rising=False),
-        _root(excess, mean, np.ones(len(mean)), rising=True),
-    )
-    few = (agreeing > 1) & (others > 1) if shared else others > 0
-    return np.where(few, low, 0.0)[codes], np.where(others > 0, high, 1.0)[codes]
+def _log_binomial_tail(hits: Floats, draws: Floats, p: Floats, upper: bool) -> Floats:
+    """The logarithm of the probability of no more than so many hits, which bounds p above, or of no fewer."""
+    misses = draws - hits
+    return np.asarray(np.log(betainc(misses, hits + 1, 1 - p) if upper else betainc(hits, misses + 1, p)))
+
+
+def _log_chernoff_bound(hits: Floats, draws: Floats, p: Floats, upper: bool) -> Floats:
+    """The logarithm of what the same probability is at most, of numbers from 0 to 1 that add up to `hits`."""
+    mean = hits / draws
+    return np.asarray(-draws * (rel_entr(mean, p) + rel_entr(1 - mean, 1 - p)))
+
+
+def _ends(
+    hits: Array,
+    draws: Array,
+    confidence: float,
+    log_tail: Callable[[Floats, Floats, Floats, bool], Floats],
+    *,
+    shared: bool = False,
+) -> tuple[Floats, Floats]:
+    """Where the tails on both sides reach δ/2, by bisection from outside; [0, 1] without draws.
+
+    If all labels share the error, each by its share, δ/2 becomes q δ/2. The tail over q then grows with q up to
+    ``(hits - 1) / (draws - 1)``, at which it is above δ/2, and falls from the mean on.
+    """
+    codes, each = group([np.column_stack([hits, draws])])
+    wrong, draws = check_confidence(confidence) / 2, draws[each]
+    hits = np.clip(hits[each], 0.0, draws)  # sums of agreements are not exact
+    mean = divided(hits, draws, 0.0)
+    turn, few = mean, draws > 0
+    if shared:
+        turn, few = np.clip(divided(hits - 1, draws - 1, 0.0), 0.0, mean), (hits > 1) & (draws > 1)
+
+    def root(start: Floats, stop: Floats, upper: bool) -> Floats:
+        """The end of the last interval that is farther from the share."""
+        for _ in range(_HALVES):
+            middle = (start + stop) / 2
+            with np.errstate(divide="ignore", invalid="ignore"):
+                error = np.log(middle * wrong if shared else wrong)
+                beyond = (log_tail(hits, draws, middle, upper) < error) == upper
+            start, stop = np.where(beyond, start, middle), np.where(beyond, middle, stop)
+        return stop if upper else start
+
+    low, high = root(np.zeros(len(mean)), turn, upper=False), root(mean, np.ones(len(mean)), upper=True)
+    return np.where(few, low, 0.0)[codes], np.where(draws > 0, high, 1.0)[codes]
 
 
 def mean_share(

@@ -53,7 +53,7 @@ class Margins:
     below: float
     above: float
     degrees_of_freedom: float = math.inf  # small if a few rows decide the spread
-    verified: float = 1.0  # how far the agreement among rows that can be checked may be off, to either side
+    verified: tuple[float, float] = (1.0, 1.0)  # how far the agreement among rows that can be checked may be off
     weight: float | None = None  # sum over rows of their squared `LeftOut.weight`; None for equality
     again: "Callable[..., Margins] | None" = field(default=None, repr=False, compare=False)  # by confidence
     bracket: Bracket | None = None  # of the measure, if not the value and the value plus silence
@@ -110,11 +110,6 @@ class Deviations(NamedTuple):
         largest, *powers = zip(*over_chunks(sums, len(values), _WIDTH), strict=True)
         return cls(float(n), max(largest), *map(math.fsum, powers))
 
-    @property
-    def varies(self) -> bool:
-        """Whether leave-one-out values are not all the same number, up to rounding."""
-        return self.largest > 1e-14
-
     def margin(self, wrong: float, slowest: float = 1.0) -> tuple[float, float]:
         """Student's t times the jackknife standard error, and the degrees of freedom (Σr²)² / Σr⁴.
 
@@ -122,7 +117,7 @@ class Deviations(NamedTuple):
         are too low. Of an interval with two ends, the one pays for the other; else Efron's acceleration
         ``a = Σr³ / (6 (Σr²)^1.5)`` does, ``t se / (1 - a t)²``, in which 1 - a t is no less than `slowest`.
         """
-        if not self.varies:
+        if not self.largest > 1e-14:  # all are the same number, up to rounding
             return 0.0, math.inf
         freedom = self.second**2 / self.fourth
         quantile, error = float(stdtrit(freedom, 1 - wrong)), math.sqrt((self.rows - 1) / self.rows * self.second)
@@ -251,7 +246,7 @@ def margins(
             skewed = known.value.margin(wrong, slowest=0.25)[0]
             below = max(below, min(explained, rest * math.expm1(min(700.0, skewed / rest))))
     again = partial(margins, known, good, own=own, lean=lean, unseen=unseen, bracket=bracket, explained=explained)
-    return Margins(below, above, freedom, verified, known.weight, again, bracket, beyond)
+    return Margins(below, above, freedom, (verified, verified), known.weight, again, bracket, beyond)
 
 
 class IndependentUnits(Units):

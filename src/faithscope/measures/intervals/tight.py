@@ -27,58 +27,50 @@ from faithscope.measures.intervals.margins import (
 )
 
 KAPPAS = np.linspace(0.0, 2.0, 41)
-POWERS = 4  # of what explanations add, of which intervals read sums
-SIZES = np.array([2.0, 3.0, 4.0])  # rows of an explanation that is taken as one draw; larger ones, row by row
-_DRAWN = np.append(SIZES, 1.0)  # rows of what is taken as one draw
+_POWERS = 5  # of what explanations add, from 0 to 4, of which intervals read sums
+_DRAWN = np.array([2.0, 3.0, 4.0, 1.0])  # rows of an explanation that is taken as one draw; larger ones, row by row
 _ROUNDING = 1e-12  # ends of intervals that are nearer than this are the same
 _WIDTH = 4  # numbers worked on per row
 _FLAT = 1e-7  # of the mean square of what rows add, below which it is rounding; the least margin is larger
 
 
-def equality_margins(
-    profile: Profile,
-    method: str,
-    confidence: float,
-    known: LeftOutDeviations | None = None,
-) -> Margins:
-    """Margins of consistency by a method; leave-one-out values may be `known`.
+def equality_margins(profile: Profile, method: str, confidence: float) -> Margins:
+    """Margins of consistency by a method.
 
     By default they are about the narrowest bracket, over κ, and never wider than the plain ones of the jackknife. It is
     taken among those whose bracket does not cross, and does not contradict what rows say as they are (κ = 0); of those
     as narrow the first, so that the order in which rows were added decides nothing.
     """
-    if known is None and profile.n > 1:
-        known = LeftOutDeviations.of(parts_left_out(profile.parts())[1])
     n = float(profile.n)
+    known = LeftOutDeviations.of(parts_left_out(profile.parts())[1]) if n > 1 else None
     plain = margins(known, n, confidence)
     if method == "jackknife":
         return plain
     if method in ("proven", "mcdiarmid"):
         found = (proven if method == "proven" else mcdiarmid)(profile, confidence)
-        again = partial(equality_margins, profile, method, known=known)
-        return Margins(*found, verified=plain.verified, again=again)
+        return Margins(*found, verified=plain.verified, again=partial(equality_margins, profile, method))
     if known is None or n < 3:  # no row has two others
         return plain
     # Over explanations of 2, 3 and 4 rows, the sums of Tᵏ for k from 0 to 4, with T what they add to n·M̂; and over rows
-    # of larger explanations, the sums of tᵏ, with t how much of T is lost without the row.
+    # of larger explanations, the sums of tᵏ, with t how much of T is lost without the row. The same of n·(1 - M̂ - U).
     columns = profile.others, profile.agreeing, profile.pairs, profile.rows
 
     def drawn(start: int, stop: int) -> Floats:
         others, agreeing, pairs, rows = (column[start:stop] for column in columns)
         added = pairs / np.where(others > 0, others, np.inf)
         lost = added - (pairs - 2 * agreeing) / np.maximum(others - 1.0, 1.0)
-        sums = np.empty((len(_DRAWN), POWERS + 1))
-        for size, powers in zip(_DRAWN, sums, strict=True):
-            chosen = others == size - 1 if size > 1 else others >= SIZES[-1]
-            values, power = (added if size > 1 else lost)[chosen], rows[chosen] / size
-            for k in range(POWERS + 1):
-                powers[k] = power.sum()
-                power *= values
+        sums = np.empty((2, len(_DRAWN), _POWERS))
+        for kind, size in enumerate(_DRAWN):
+            chosen = others == size - 1 if size > 1 else others >= _DRAWN.max()
+            values = (added if size > 1 else lost)[chosen]
+            for side, of_rows in enumerate((values, size - values)):
+                power = rows[chosen] / size
+                for k in range(_POWERS):
+                    sums[side, kind, k] = power.sum()
+                    power *= of_rows
         return sums
 
-    agreeing = np.sum(over_chunks(drawn, len(profile.rows), _WIDTH), axis=0)
-    # The same sums of what they add to n·(1 - M̂ - U).
-    disagreeing = np.concatenate(_expanded(agreeing, -np.ones((len(_DRAWN), 1)), -_DRAWN[:, None]), axis=1)
+    agreeing, disagreeing = np.sum(over_chunks(drawn, len(profile.rows), _WIDTH), axis=0)
     one = np.ones(len(KAPPAS))
     weights = np.stack([1 + KAPPAS, 1 - KAPPAS**2 / 2 * (n - 1) / (n - 2), one, one])  # of rows with 1, 2, 3, 4… others
     low, high = agreeing[:, 1] @ weights / n, 1 - disagreeing[:, 1] @ weights / n
@@ -89,8 +81,8 @@ def equality_margins(
     for table, mean in ((agreeing, low), (disagreeing, 1 - high)):
         # An explanation of up to four rows is one draw, which adds b T for its N rows: it differs by b T - θ N with θ
         # the mean. Leaving out its rows one by one would count its variance twice.
-        moved = _expanded(table, weights, _DRAWN[:, None] * mean)
-        second, third, fourth = (alone * (-mean) ** k + moved[k].sum(axis=0) for k in (2, 3, 4))
+        center = _DRAWN[:, None] * mean
+        second, third, fourth = (alone * (-mean) ** k + _moved(table, weights, center, k) for k in (2, 3, 4))
         fourth = np.maximum(fourth, second**2 / n)
         largest = np.where(second > _FLAT * n, 1.0, 0.0)
         spreads = np.stack([largest, second / scale**2, -third / scale**3, fourth / scale**4], axis=1)
@@ -111,19 +103,17 @@ def equality_margins(
     return margins(known, n, confidence, bracket=bracket)
 
 
-def _expanded(sums: Floats, weight: Floats, center: Floats) -> list[Floats]:
-    """The sums of ``(weight T - center)ᵏ`` for k from 0 to 4.
+def _moved(sums: Floats, weight: Floats, center: Floats, k: int) -> Floats:
+    """The sum of ``(weight T - center)ᵏ`` over all draws, per κ.
 
     Parameters
     ----------
     sums : (m, 5) array
-        The sums of Tᵏ, for k from 0 to 4, over m kinds of draws.
+        The sums of the powers of T, from 0 to 4, over m kinds of draws.
     weight, center : (m, κs) arrays
     """
-    return [
-        np.asarray(sum(math.comb(k, j) * (sums[:, j, None] * weight**j) * (-center) ** (k - j) for j in range(k + 1)))
-        for k in range(POWERS + 1)
-    ]
+    parts = [math.comb(k, j) * sums[:, j, None] * weight**j * (-center) ** (k - j) for j in range(k + 1)]
+    return np.asarray(np.sum(parts, axis=(0, 1)))
 
 
 def mcdiarmid(profile: Profile, confidence: float) -> tuple[float, float]:
