@@ -120,11 +120,11 @@ def _pages(which: int) -> float:
 
 def _left_to_groups() -> Iterator[float]:
     """What the control group of this process leaves, such as a container's limit, and each group above it."""
-    mount = _SYSTEM / "sys/fs/cgroup"
-    place = re.search(r"^0::/(.*)$", _read(_SYSTEM / "proc/self/cgroup"), re.MULTILINE)
-    inner = mount / (place[1] if place else "")
+    place = re.search(r"^0::(/.*)$", _read(_SYSTEM / "proc/self/cgroup"), re.MULTILINE)
+    inner = Path(place[1] if place else "/")
     # Inside a container its own group is mounted as the root.
-    for folder in (inner, *(above for above in inner.parents if mount in (above, *above.parents))) if place else ():
+    for group in (inner, *inner.parents):
+        folder = _SYSTEM / f"sys/fs/cgroup{group}"
         most = _number(_read(folder / "memory.max"))
         if most < inf:
             spare = _number(_read(folder / "memory.stat"), "inactive_file")  # of files, given back when asked for

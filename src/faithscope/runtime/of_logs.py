@@ -18,15 +18,11 @@ def tells_new_words(verb: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(verb)
     def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-        _refuse_old_words(kwargs)
+        for old in sorted(kwargs.keys() & _NEW):
+            raise WrongType(f"{old}= is an old word: pass {_NEW[old]}= instead.")
         return verb(*args, **kwargs)
 
     return asked
-
-
-def _refuse_old_words(options: dict[str, Any]) -> None:
-    for old in sorted(options.keys() & _NEW):
-        raise WrongType(f"{old}= is an old word: pass {_NEW[old]}= instead.")
 
 
 @runtime_checkable
@@ -44,12 +40,12 @@ def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(verb: Callable[P, R]) -> Callable[P, R]:
-        known = inspect.signature(verb)
+        known, computed = inspect.signature(verb), in_memory(instead)(verb)
         needs = "predictions" in known.parameters
 
+        @tells_new_words
         @wraps(verb)
         def either(*args: P.args, **kwargs: P.kwargs) -> R:
-            _refuse_old_words(kwargs)
             if args and isinstance(args[0], AnswersVerbs):
                 options = known.bind(*args, **kwargs).arguments
                 options.pop(next(iter(known.parameters)))
@@ -60,8 +56,7 @@ def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     f"fs.{name} got explanations alone: pass fs.{name}(explanations, predictions), or a log that says "
                     f"where both are, fs.{name}(fs.Log(table, prediction=..., explanation=...))."
                 )
-            with in_memory(instead):
-                return verb(*args, **kwargs)
+            return computed(*args, **kwargs)
 
         return either
 
