@@ -33,11 +33,15 @@ _WRAPPERS = (property, staticmethod, classmethod, cached_property, types.MethodT
 _WRAPPED = ("fget", "fset", "fdel", "func", "__func__", "__self__", "__dict__")
 _STATELESS = (type(Lock()), type(RLock()), WeakKeyDictionary)  # the last is always a cache
 # Attributes of a class that do not change what it does, or are written elsewhere.
-_ASIDE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__", "__abstractmethods__"}
-_ASIDE |= {"_abc_impl", "__annotations_cache__"}
+_ASIDE = {
+    *("__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__", "__abstractmethods__"),
+    *("_abc_impl", "__annotations_cache__"),
+}
 # Of code, all that changes what it does: no names of files, no numbers of lines.
-_OF_CODE = ("code", "exceptiontable", "argcount", "posonlyargcount", "kwonlyargcount", "flags", "consts", "name")
-_OF_CODE += ("names", "varnames", "freevars", "cellvars")
+_OF_CODE = (
+    *("code", "exceptiontable", "argcount", "posonlyargcount", "kwonlyargcount", "flags", "consts", "name"),
+    *("names", "varnames", "freevars", "cellvars"),
+)
 _HIDING = {"__import__", "__subclasses__", "import_module", "module_from_spec", "resolve_name"}  # which code is run
 _BY_TEXT = {"eval", "exec", "globals"}
 _OURS = "faithscope"
@@ -104,7 +108,7 @@ class _Walk:
         if kind is tuple:
             return self.write("tuple", *_listed(thing))
         if kind is set or kind is frozenset:  # each element by itself, so that their order in memory does not matter
-            return self.write(kind.__name__, *sorted(_Walk().digest(element) for element in thing))
+            return self.write(kind.__name__, *sorted(map(fingerprint, thing)))
         if kind.__module__ == "numpy" and isinstance(thing, np.ndarray | np.generic) and not thing.dtype.hasobject:
             return self.write(kind.__name__, *_array(np.asarray(thing)))
         if id(thing) not in self.numbers:
@@ -126,7 +130,7 @@ def _array(values: np.ndarray[Any, Any]) -> list[Any]:
     shape = [str(values.dtype), values.shape]
     if values.dtype.names is not None:  # field by field: the bytes between them mean nothing
         return [*shape, *(values[name] for name in values.dtype.names)]
-    return [*shape, _digest(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)]
+    return [*shape, _digest(values.ravel().view(np.uint8).data)]
 
 
 def _taken_apart(thing: Any) -> list[Any]:
@@ -142,8 +146,11 @@ def _taken_apart(thing: Any) -> list[Any]:
         return [kind.__name__, factory, attributes, *_listed(pairs)]
     if isinstance(thing, types.CodeType):
         return ["code", *(getattr(thing, f"co_{name}") for name in _OF_CODE)]
+    if isinstance(thing, type) and _is_known(thing):  # what the user put into it, or into its bases
+        put = [(base.__qualname__, name, *_put(name, value)) for base in thing.__mro__ for name, value in _held(base)]
+        return ["class", _named(thing), *put]
     if isinstance(thing, type):
-        return ["class", _named(thing), *_class_parts(thing)]
+        return ["class", _named(thing), type(thing), thing.__bases__, *_held(thing)]
     if isinstance(thing, types.FunctionType):
         installed = _is_installed(thing)
         parts = [] if installed and _is_known(thing) else _function_parts(thing)
@@ -174,19 +181,11 @@ def _named(thing: Any) -> list[Any]:
 
 def _is_known(thing: Any) -> bool:
     """Whether a name says all: it is that of installed code, and leads to this thing."""
-    value = sys.modules.get(str(getattr(thing, "__module__", "")))
-    if value is None or is_own(value.__name__):
-        return False
-    for part in str(getattr(thing, "__qualname__", "")).split("."):
+    module, name, _ = _named(thing)
+    value = None if is_own(module) else sys.modules.get(module)
+    for part in name.split("."):
         value = getattr(value, part, None)
     return value is thing
-
-
-def _class_parts(kind: type) -> list[Any]:
-    """A class's bases and all it holds; of an installed one what the user put into it, or into its bases."""
-    if _is_known(kind):
-        return [(base.__qualname__, name, *_put(name, value)) for base in kind.__mro__ for name, value in _held(base)]
-    return [type(kind), kind.__bases__, *_held(kind)]
 
 
 def _held(kind: type) -> list[tuple[str, Any]]:
@@ -221,17 +220,11 @@ def _is_installed(function: types.FunctionType) -> bool:
 
 def _function_parts(function: types.FunctionType) -> list[Any]:
     """A function's code, and all that it holds."""
-    cells = [_contents(cell) for cell in function.__closure__ or ()]
+    empty = types.CellType()
+    cells = [None if cell == empty else (cell.cell_contents,) for cell in function.__closure__ or ()]
     # From Python 3.14 on annotations are a function, whose names need not exist.
     annotations = getattr(function, "__annotate__", None) or function.__annotations__
     return [function.__code__, cells, function.__defaults__, function.__kwdefaults__, annotations, vars(function)]
-
-
-def _contents(cell: types.CellType) -> Any:
-    try:
-        return (cell.cell_contents,)
-    except ValueError:
-        return None
 
 
 def _reached(function: types.FunctionType) -> Iterator[Any]:

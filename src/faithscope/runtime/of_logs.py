@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import Any, ParamSpec, TypeVar
 
 from faithscope.errors import WrongType
 from faithscope.runtime.memory import in_memory
@@ -25,12 +25,9 @@ def tells_new_words(verb: Callable[P, R]) -> Callable[P, R]:
     return asked
 
 
-@runtime_checkable
-class AnswersVerbs(Protocol):
-    """What knows its own explanations and predictions, and answers for them: `faithscope.Log`."""
-
-    def _answer(self, verb: Callable[..., Any], options: dict[str, Any]) -> Any:
-        """What the verb, a function of memory, says of these rows with these options."""
+def is_log(thing: Any) -> bool:
+    """Whether it knows its own explanations and predictions, and answers for them: `faithscope.Log`."""
+    return hasattr(type(thing), "_answer")
 
 
 def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -46,10 +43,10 @@ def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @tells_new_words
         @wraps(verb)
         def either(*args: P.args, **kwargs: P.kwargs) -> R:
-            if args and isinstance(args[0], AnswersVerbs):
+            if args and is_log(args[0]):
                 options = known.bind(*args, **kwargs).arguments
-                options.pop(next(iter(known.parameters)))
-                return args[0]._answer(either, options)  # type: ignore[no-any-return]
+                log = options.pop(next(iter(known.parameters)))
+                return log._answer(either, options)  # type: ignore[no-any-return]
             if needs and len(args) == 1 and "predictions" not in kwargs:
                 name = verb.__name__
                 raise WrongType(
