@@ -27,10 +27,10 @@ def test_numbers_are_those_of_the_estimates_and_everyone_is_told_by_verdict_then
         assert explainer.measures == tuple(comparison[explainer.name]._estimates())[: len(explainer.measures)]
         assert [name for name, _ in explainer.populations[0].groups] == ["a", "b"]
         low = min(told.low for told in explainer.measures)
-        places.append((explainer.baseline, READING_ORDER.index(explainer.verdict.level), -low))
+        places.append((explainer.result.baseline, READING_ORDER.index(explainer.verdict.level), -low))
     assert places == sorted(places)
     assert {explainer.name for explainer in summary.explainers} == set(comparison)
-    assert [each.name for each in summary.explainers if each.baseline] == ["unique", "constant", "random"]
+    assert [each.name for each in summary.explainers if each.result.baseline] == ["unique", "constant", "random"]
     assert len(summary.differences) == len(comparison.differences())
 
 
@@ -73,7 +73,7 @@ def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, capsys, p
     def fails(*_):
         raise problem
 
-    monkeypatch.setattr(fs.Evaluation, "_row_pairs", fails)
+    monkeypatch.setattr("faithscope.evaluation.result.counterexamples", fails)
     monkeypatch.setattr(fs.Evaluation, "_discretized", property(fails))
     evaluation = examples.evaluation(examples.rows(60))
     summary = summarize(evaluation)

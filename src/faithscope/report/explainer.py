@@ -137,11 +137,6 @@ class Explainer:
         return known
 
     @property
-    def baseline(self) -> bool:
-        """Whether it says nothing on purpose."""
-        return self.result.baseline
-
-    @property
     def discretizer(self) -> str:
         """What made its explanations coarser."""
         return wording(self.result.discretizer)

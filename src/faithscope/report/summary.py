@@ -60,11 +60,11 @@ def summarize(
     pairs = together(result.pairs) if many else result.pairs
     found = slices or {}
     explainers = [_explainer(name, each, wanted, examples, found.get(name)) for name, each in results.items()]
-    first = min(explainers, key=lambda each: each.baseline)
+    first = min(explainers, key=lambda each: each.result.baseline)
     ranked = sorted(  # by verdict, ties by the lower limit of the weakest measure
         explainers,
         key=lambda each: (
-            each.baseline,
+            each.result.baseline,
             READING_ORDER.index(each.verdict.level),
             -min(estimate.low for estimate in each.measures),
         ),
