@@ -181,6 +181,9 @@ def test_what_is_told_of_the_rows_is_no_reason_why_a_measure_is_missing():
     assert any("repeat" in note for note in repeated.notes)
     why = "^explanations has no sufficiency: its explanations do not say where they apply. Judge"
     refused(BadInput, why, fs.assert_faithful, repeated, measure="sufficiency")
+    rules = fs.Rules.parse(["x <= 9" if x <= 9 else "x > 9" for x in X[:, 0]], features=["x"])
+    by_variance = fs.evaluate(X[:, 0], rules, X, agreement=fs.Spread())
+    refused(BadInput, "no necessity: it is not defined by Spread", fs.assert_faithful, by_variance, measure="necessity")
 
 
 def test_where_there_are_only_baselines_they_are_judged_and_that_is_said():

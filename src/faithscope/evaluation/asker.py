@@ -144,8 +144,10 @@ def is_ready(explainer: Any) -> bool:
         return False
     for method, instead in _INSTEAD.items():
         if callable(getattr(explainer, method, None)):
-            told = f"{type(explainer).__name__} has no explain(X): pass a function of rows that asks it, such as"
-            raise BadInput(f"{told} {instead}.")
+            raise BadInput(
+                f"{type(explainer).__name__} has no explain(X): pass a function of rows that asks it, such as "
+                f"{instead}."
+            )
     return True
 
 
@@ -166,5 +168,6 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     no_rows = callable(X) or callable(getattr(X, "predict", None)) or is_of_shap(X)
     if explaining or (predicts and is_ready(explainer)) or no_rows:
         kinds = ", ".join(type(each).__name__ for each in (model, explainer, X))
-        said = f"These are no model, explainer and rows, or seem to be swapped ({kinds})"
-        raise BadInput(f"{said}: pass (model, explainer, X).")
+        raise BadInput(
+            f"These are no model, explainer and rows, or seem to be swapped ({kinds}): pass (model, explainer, X)."
+        )

@@ -328,8 +328,16 @@ class Evaluation(OfOneExplainer):
         return lines
 
     _written = (
-        *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "seed", "baseline"),
-        *("populations", "sufficiency_populations", "necessity_populations"),
+        *MEASURES,
+        "uniqueness",
+        "name",
+        "explainer",
+        "discretizer",
+        "seed",
+        "baseline",
+        "populations",
+        "sufficiency_populations",
+        "necessity_populations",
     )
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
