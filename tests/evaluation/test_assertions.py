@@ -8,7 +8,7 @@ import pytest
 
 import faithscope as fs
 from faithscope import assert_faithful
-from faithscope.errors import FaithscopeError, TooLarge
+from faithscope.errors import BadInput, FaithscopeError, TooLarge
 from faithscope.evaluation.assertions import Unfaithful
 from refused import refused
 
@@ -173,6 +173,17 @@ def test_everyone_who_failed_is_named():
     ):
         lines = [line for line in told.splitlines() if "was not shown to be at least 0.9" in line]
         assert [line.split(":")[0] for line in lines] == names
+
+
+def test_what_is_told_of_the_rows_is_no_reason_why_a_measure_is_missing():
+    X = np.repeat(np.arange(20.0), 10)[:, None]
+    repeated = fs.evaluate(X[:, 0] > 9, np.where(X[:, 0] > 9, "old", "young").tolist(), X)
+    assert any("repeat" in note for note in repeated.notes)
+    why = "^explanations has no sufficiency: its explanations do not say where they apply. Judge"
+    refused(BadInput, why, fs.assert_faithful, repeated, measure="sufficiency")
+    rules = fs.Rules.parse(["x <= 9" if x <= 9 else "x > 9" for x in X[:, 0]], features=["x"])
+    by_variance = fs.evaluate(X[:, 0], rules, X, agreement=fs.Spread())
+    refused(BadInput, "no necessity: it is not defined by Spread", fs.assert_faithful, by_variance, measure="necessity")
 
 
 def test_where_there_are_only_baselines_they_are_judged_and_that_is_said():

@@ -9,7 +9,7 @@ import pytest
 import faithscope as fs
 import report_examples as examples
 from faithscope.cli.outcome import Outcome, tell
-from faithscope.errors import BadInput, TooLarge, WrongType
+from faithscope.errors import BadInput, TooLarge
 from faithscope.measures.telling import READING_ORDER
 from faithscope.report.html import render
 from faithscope.report.reported import OfOneExplainer
@@ -27,10 +27,10 @@ def test_numbers_are_those_of_the_estimates_and_everyone_is_told_by_verdict_then
         assert explainer.measures == tuple(comparison[explainer.name]._estimates())[: len(explainer.measures)]
         assert [name for name, _ in explainer.populations[0].groups] == ["a", "b"]
         low = min(told.low for told in explainer.measures)
-        places.append((explainer.baseline, READING_ORDER.index(explainer.verdict.level), -low))
+        places.append((explainer.result.baseline, READING_ORDER.index(explainer.verdict.level), -low))
     assert places == sorted(places)
     assert {explainer.name for explainer in summary.explainers} == set(comparison)
-    assert [each.name for each in summary.explainers if each.baseline] == ["unique", "constant", "random"]
+    assert [each.name for each in summary.explainers if each.result.baseline] == ["unique", "constant", "random"]
     assert len(summary.differences) == len(comparison.differences())
 
 
@@ -73,7 +73,7 @@ def test_a_section_that_cannot_be_made_says_so_everywhere(monkeypatch, capsys, p
     def fails(*_):
         raise problem
 
-    monkeypatch.setattr(fs.Evaluation, "_pairs", fails)
+    monkeypatch.setattr("faithscope.evaluation.result.counterexamples", fails)
     monkeypatch.setattr(fs.Evaluation, "_discretized", property(fails))
     evaluation = examples.evaluation(examples.rows(60))
     summary = summarize(evaluation)
@@ -153,7 +153,6 @@ def test_a_result_that_lacks_a_part_of_its_report_cannot_be_made():
     assert {"X", "encoding", "_leakage", "_row_pairs"} <= OfOneExplainer.__abstractmethods__
 
 
-def test_what_is_no_evaluation_is_refused_in_one_sentence():
+def test_a_bar_that_is_no_share_is_refused_in_one_sentence():
     comparison = examples.comparison()
-    refused(WrongType, "evaluation, a comparison or an audit; got list", summarize, [1, 2])
     refused(BadInput, "wanted", summarize, comparison, wanted=1.5)

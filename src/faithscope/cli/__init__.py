@@ -80,9 +80,9 @@ def main() -> None:
     try:
         status = app(standalone_mode=False)  # wrong usage is raised, and reported here
     except FaithscopeError as error:
-        sys.exit(_mistake(str(error), error))
+        status = _mistake(str(error), error)
     except MemoryError as error:
-        sys.exit(_mistake(ran_out(error, "use fewer rows")))
+        status = _mistake(ran_out(error, "use fewer rows"))
     except KeyboardInterrupt:
         status = _INTERRUPTED
     except Exception as error:

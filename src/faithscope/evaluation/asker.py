@@ -47,7 +47,7 @@ class Asker:
         if self.cache is None:
             return self
         for thing, function in [(model, Model(model).find()), *((e, function_of(e)) for e in explainers)]:
-            if function is not None and not isinstance(thing, Explanations):
+            if function is not None:
                 name = getattr(thing, "__name__", type(thing).__name__)
                 self.questions[id(thing)] = self.cache.question(f"of {name}", thing)
         return self
@@ -68,7 +68,8 @@ class Asker:
         with self.watch.phase("predicting", n):
             if self.cache is None:
                 return output.read(ask(X))
-            return output.read(self.cache.predictions(self.questions.get(id(model)), ask, X, output.kind))
+            kind = "numbers" if output.agreement.of_numbers else "predictions"
+            return output.read(self.cache.predictions(self.questions.get(id(model)), ask, X, kind))
 
     def explanations(self, explainer: Any, X: Any, name: str) -> Explanations:
         """The explanations of an explainer for rows, or the ready explanations that stand in its place."""
@@ -130,8 +131,8 @@ def described(explainer: Any) -> str:
     """The settings of an explainer in one line, without training rows; its name if its repr has several lines."""
     if is_ready(explainer):
         return "ready explanations"
-    silent = "__repr__" not in {name for kind in type(explainer).__mro__[:-1] for name in vars(kind)}
-    if silent or explainer is function_of(explainer):
+    kind: Any = type(explainer)
+    if kind.__repr__ is object.__repr__ or explainer is function_of(explainer):
         return called(explainer)
     line = line_of(explainer)
     return line if len(line.splitlines()) == 1 else called(explainer)
@@ -139,12 +140,14 @@ def described(explainer: Any) -> str:
 
 def is_ready(explainer: Any) -> bool:
     """Whether these are explanations, rather than an explainer that makes them."""
-    if not isinstance(explainer, Explanations) and function_of(explainer) is not None:
+    if function_of(explainer) is not None:
         return False
     for method, instead in _INSTEAD.items():
         if callable(getattr(explainer, method, None)):
-            name = type(explainer).__name__
-            raise BadInput(f"{name} has no explain(X): pass a function of rows that asks it, such as {instead}.")
+            raise BadInput(
+                f"{type(explainer).__name__} has no explain(X): pass a function of rows that asks it, such as "
+                f"{instead}."
+            )
     return True
 
 
@@ -165,5 +168,6 @@ def refuse_swapped(model: Any, explainer: Any, X: Any = None) -> None:
     no_rows = callable(X) or callable(getattr(X, "predict", None)) or is_of_shap(X)
     if explaining or (predicts and is_ready(explainer)) or no_rows:
         kinds = ", ".join(type(each).__name__ for each in (model, explainer, X))
-        said = f"These are no model, explainer and rows, or seem to be swapped ({kinds})"
-        raise BadInput(f"{said}: pass (model, explainer, X).")
+        raise BadInput(
+            f"These are no model, explainer and rows, or seem to be swapped ({kinds}): pass (model, explainer, X)."
+        )

@@ -134,8 +134,8 @@ def judge(
             remarks += [f"Only baselines were given, so they are judged: {', '.join(result)}."]
     judged = [part for each in results for part in _judged(each, measure, by)]
     for each in results if measure is None else ():
-        notes = (*getattr(each, "notes", ()), *getattr(each, "_remarks", ()))
-        remarks += [f"{each.name}: {note.rstrip('.')}." for note in of_kind(notes, "unasked")]
+        for note in of_kind(getattr(each, "_remarks", ()), "unasked"):
+            remarks.append(f"{each.name}: {note.rstrip('.')}.")
         if _by_naming(each) and each.sufficiency.low < at_least:
             limit = f"the lower limit of sufficiency, {down(each.sufficiency.low)}, is not judged"
             told = f"{each.name}: {limit}, only that named features are better than random ones: {_SUFFICIENCY} does."
@@ -147,10 +147,10 @@ def judge(
             remarks.append(f"{part.who}{estimate.measure}: {little}.")
     failed = [part for part in judged if part.fails(at_least)]
     inconsistent = {part.explainer for part in failed if part.estimate.measure == "consistency"}
-    of_several = (part.explainer for part in failed if measure is None and part.result is not None)
-    for name in dict.fromkeys(name for name in of_several if name not in inconsistent):
-        told = f"{name}: consistency is shown to be at least {at_least:g}: {_ALONE} judges it alone."
-        remarks.append(Note(told, option=_TYPED))
+    for name in dict.fromkeys(part.explainer for part in failed if measure is None and part.result is not None):
+        if name not in inconsistent:
+            told = f"{name}: consistency is shown to be at least {at_least:g}: {_ALONE} judges it alone."
+            remarks.append(Note(told, option=_TYPED))
     return sorted(failed, key=lambda part: (part.population != "", round(part.estimate.low, 9))), remarks
 
 
@@ -174,8 +174,10 @@ def _judged(result: Any, measure: str | None, by: Any) -> list[JudgedEstimate]:
     names = ("consistency",) if measure is None and _by_naming(result) else asked
     whole = [("", each) for name, each in held.items() if name in names or not shown_to_name(each)]
     if not whole:
-        told = "; ".join(getattr(result, "notes", ()) or result._remarks).rstrip(".?")
-        why = told or "its explanations do not say where they apply"
+        remarks = result._remarks if isinstance(result, Evaluation) else result.notes
+        why = "; ".join(remarks).rstrip(".?") or "its explanations do not say where they apply"
+        if result.sufficiency is not None:
+            why = "it is not defined by Spread, nor for a judge who was not asked about all rows"
         raise BadInput(f"{result.name} has no {measure}: {why}. Judge another measure, or other explainers.")
     groups = result._populations() if by is None else [result.by(by, name) for name in names if name in held]
     named = [pair for populations in groups for pair in _of_groups(populations)]

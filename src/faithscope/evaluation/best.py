@@ -8,7 +8,6 @@ from faithscope.discretizers import to_discretizer, usual
 from faithscope.errors import BadInput
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole
-from faithscope.measures.certify import refuse_unless_convex
 from faithscope.measures.consistency import measure_consistency
 from faithscope.sample import Sample
 
@@ -42,9 +41,9 @@ class Best:
 
     def _among(self, sample: Sample, confidence: float) -> Any:
         """The discretizer with the highest lower limit on these rows; of several, the fewest silent rows."""
-        refuse_unless_convex(sample.agreement, "Best")
-        chosen = None if self.discretizers is None else to_items(self.discretizers, "Best's discretizers")
-        family = list(usual(sample.explanations)) if chosen is None else list(map(to_discretizer, chosen))
+        family: list[Any] = usual(sample.explanations)
+        if self.discretizers is not None:
+            family = list(map(to_discretizer, to_items(self.discretizers, "Best's discretizers")))
         if not family:
             raise BadInput("Best needs at least one discretizer to choose from; pass None for the paper's.")
         if len(family) == 1:
@@ -53,17 +52,6 @@ class Best:
         estimates = [measure_consistency(unweighted.discretized(member), confidence) for member in family]
         ranks = [(each.low, -each.unverifiable, each.value) for each in estimates]
         return family[ranks.index(max(ranks))]
-
-
-def learns(choice: Any) -> bool:
-    """Whether a choice is settled on one half of the rows and reported on the other."""
-    return isinstance(choice, Best) or bool(getattr(choice, "learns", False))
-
-
-def settled(choice: Any, sample: Sample, confidence: float) -> Any:
-    """The discretizer that a choice becomes on these rows, which are not reported."""
-    chosen = choice._among(sample, confidence) if isinstance(choice, Best) else choice
-    return sample.taught(chosen) if getattr(chosen, "learns", False) else chosen
 
 
 def to_choice(given: Any) -> Any:

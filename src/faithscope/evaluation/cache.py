@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from faithscope.errors import WrongType
 from faithscope.explanations import Explanations
 from faithscope.explanations.arrow import from_arrow, to_arrow
@@ -19,8 +17,6 @@ from faithscope.inputs.checks import check_whole
 from faithscope.runtime.files import to_folder, write_atomically
 from faithscope.runtime.fingerprint import environment, fingerprint
 from faithscope.runtime.messages import warn
-
-_FORMAT = "2"
 
 
 @dataclass(frozen=True)
@@ -76,19 +72,18 @@ class Cache:
         question : str or None
             A fingerprint of everything but the rows; None if nothing is to be kept.
         what : str
-            The kind of answers, which is a part of their key: labels are never read as numbers.
+            The kind of answers, which is a part of the name of their file: labels are never read as numbers.
         tokenizer : optional
             That of the words of highlights, which no file keeps.
         """
-        key = None
-        if question is not None:
-            key = self.question("for these rows", _FORMAT, environment(), what, question, X)
-        table = None if key is None else self.read(what, key)
+        key = question and self.question("for these rows", environment(), question, X)
+        if key is None:
+            return answer(X)
+        table = self.read(what, key)
         if table is not None:
             return from_arrow(table, tokenizer=tokenizer)
         explanations = answer(X)
-        if key is not None:
-            self.write(what, key, to_arrow(explanations))
+        self.write(what, key, to_arrow(explanations))
         return explanations
 
     def predictions(self, question: str | None, predict: Callable[[Any], Array], X: Any, what: str) -> Array:
@@ -98,8 +93,9 @@ class Cache:
             answers = predict(rows)
             return Importances(answers) if answers.ndim == 2 else Plain(answers)
 
-        answers = self.explanations(question, answer, X, what)
-        return answers.values if isinstance(answers, Plain | Importances) else np.empty(0)
+        kept: Any = self.explanations(question, answer, X, what)
+        values: Array = kept.values
+        return values
 
     def read(self, what: str, key: str) -> Any | None:
         """The table kept under a key; None if there is none, or none that is undamaged."""
@@ -110,13 +106,13 @@ class Cache:
             try:
                 content = path.read_bytes()
             except OSError as error:
-                _ignored(path, f"cannot be read ({error.strerror})")
-                continue
-            if _digest(content) != path.stem.rpartition("-")[2]:
-                _ignored(path, "does not hold what its name says: it was cut short or changed")
-                continue
-            # On this thread alone: Arrow's threads may outlive the call, and abort if Python ends before them.
-            return parquet.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)
+                why = f"cannot be read ({error.strerror})"
+            else:
+                if _digest(content) == path.stem.rpartition("-")[2]:
+                    # On this thread alone: Arrow's threads may outlive the call, and abort if Python ends before them.
+                    return parquet.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)
+                why = "does not hold what its name says: it was cut short or changed"
+            warn(f"The cache file {path.name!r} {why}, so it is ignored.")
         return None
 
     def write(self, what: str, key: str, table: Any) -> None:
@@ -141,7 +137,3 @@ def to_cache(cache: Any) -> Cache | None:
 
 def _digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
-def _ignored(path: Path, why: str) -> None:
-    warn(f"The cache file {path.name!r} {why}, so it is ignored.")

@@ -10,11 +10,11 @@ from faithscope.counting.coverage import count_necessity, cover
 from faithscope.discretizers import Discretize
 from faithscope.errors import BadInput, UnknownName, WrongType
 from faithscope.evaluation.asker import Asker, refuse_swapped
-from faithscope.evaluation.best import Best, learns, settled, to_choice
+from faithscope.evaluation.best import Best, to_choice
 from faithscope.evaluation.cache import to_cache
 from faithscope.evaluation.outputs import Output
 from faithscope.evaluation.result import Evaluation, Options, assess
-from faithscope.evaluation.run import fitting, of_each, sampled
+from faithscope.evaluation.run import of_each, sampled
 from faithscope.inputs.checks import check_share, check_whole, same_length, text_names
 from faithscope.inputs.rows import rows_of
 from faithscope.measures.certify import refuse_unless_convex
@@ -29,7 +29,7 @@ from faithscope.measures.comparing.paired import (
 )
 from faithscope.measures.covered import unseen_rows
 from faithscope.measures.estimate import BEYOND, NECESSITY, Method, to_interval
-from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement
+from faithscope.measures.explainer_agreement import ExplainerAgreement, measure_agreement, refusal
 from faithscope.measures.sufficiency import Scoping, leaning_on
 from faithscope.measures.telling import WANTED
 from faithscope.notes import of_kind
@@ -37,7 +37,7 @@ from faithscope.report.reported import Reported
 from faithscope.runtime.memory import in_memory
 from faithscope.runtime.messages import Told, Watch
 from faithscope.runtime.of_logs import tells_new_words
-from faithscope.sample import Sample, learned_note, number_groups
+from faithscope.sample import learned_note, number_groups
 from faithscope.visible import visible
 from faithscope.words import hint
 
@@ -134,7 +134,9 @@ class Comparison(Reported, Mapping[str, Evaluation]):
         np.float64(0.5)
         """
         first = next(iter(self.evaluations.values()))
-        rows = replace(first.sample, notes=_repeats(first.sample))
+        repeated = of_kind(first.sample.notes, "repeated")
+        told = (f"{note.fact}, so intervals may be too narrow: pass clusters= to compare" for note in repeated)
+        rows = replace(first.sample, notes=tuple(told))
         raw = {name: ev.undiscretized for name, ev in self.evaluations.items()}
         if discretizer is None and any(ev.explanations is not ev.undiscretized for ev in self.evaluations.values()):
             discretizer = {name: ev._chosen for name, ev in self.evaluations.items()}
@@ -147,7 +149,7 @@ class Comparison(Reported, Mapping[str, Evaluation]):
         return for_json(numbers)  # type: ignore[no-any-return]
 
     def _lines(self) -> Sequence[tuple[str, str]]:
-        named = ((visible(str(name)), estimate) for name, estimate in self._by_name())
+        named = ((visible(name), estimate) for name, estimate in self._by_name())
         return [(f"{name} {estimate.measure}", f"{name}: {estimate.line}") for name, estimate in named]
 
     def _explainers(self) -> Mapping[str, Evaluation]:
@@ -229,60 +231,54 @@ def compare(
     how = Options(None, confidence, method, unlabeled, unseen, seed=seed, at_least=at_least)
     asker = Asker(to_cache(cache), Watch(progress)).knowing(model, *named.values())
     samples = sampled(model, named, X, question, asker, weights, clusters)
-    looked = 0
-    learning = [choice for choice in choices.values() if learns(choice)]
-    if learning:
-        chance = seed or int(learning[0].seed)  # of the halves
-        for name, (half, reported) in {name: sample.halves(chance) for name, sample in samples.items()}.items():
-            choice = fitting(choices[name], half.explanations, lenient)
-            taught = getattr(choice, "learns", False)
-            samples[name] = reported.noting((learned_note(choice, half.n),) if taught else ())
-            choices[name], looked = settled(choice, half, confidence), half.n
-    evaluations = {}
+    halving = [each for each in choices.values() if isinstance(each, Best) or getattr(each, "learns", False)]
+    evaluations, looked = dict[str, Evaluation](), 0
     for name, sample in samples.items():
-        with asker.watch.phase(f"measuring {name}", sample.n):
-            choice = fitting(choices[name], sample.explanations, lenient)
+        choice, reported = choices[name], sample
+        known = isinstance(choice, Best) or getattr(choice, "reads_beyond_text", False)
+        if lenient and not known and refusal(choice, sample.explanations) is not None:
+            choice = None  # it was given for all explainers, and is not for this kind of explanation
+        if halving:
+            half, reported = sample.halves(seed or int(halving[0].seed))
+            looked = half.n
+            if isinstance(choice, Best):
+                choice = choice._among(half, confidence)
+            elif getattr(choice, "learns", False):
+                reported = reported.noting((learned_note(choice, looked),))
+            if getattr(choice, "learns", False):
+                choice = half.taught(choice)
+        with asker.watch.phase(f"measuring {name}", reported.n):
             options = replace(how, relation=relations[name])
-            evaluations[name] = assess(sample, choice, options, name, named[name], by)
+            evaluations[name] = assess(reported, choice, options, name, named[name], by)
     with asker.watch.phase("measuring differences", rows):
-        pairs = _differences(evaluations, confidence) if len(evaluations) > 1 else ()
-    return Comparison(evaluations, pairs, looked)
-
-
-def _repeats(sample: Sample) -> tuple[str, ...]:
-    """What repeated rows do to an interval of shares of rows."""
-    told = of_kind(sample.notes, "repeated")
-    return tuple(f"{note.fact}, so intervals may be too narrow: pass clusters= to compare" for note in told)
-
-
-def _differences(evaluations: dict[str, Evaluation], confidence: float) -> tuple[Difference, ...]:
-    """The paired differences of all explainers in each measure that both have."""
-    consistent = [consistency_left_out(name, ev.consistency, ev.sample.counted()) for name, ev in evaluations.items()]
-    families = (consistent, _scoped_left_out(evaluations, "sufficiency"), _scoped_left_out(evaluations, NECESSITY))
-    pairs = [pair for family in families for pair in combinations(family, 2)]
-    return tuple(paired_difference(a, b, confidence) for a, b in pairs)
+        several = evaluations if len(evaluations) > 1 else {}
+        consistent = [consistency_left_out(name, ev.consistency, ev.sample.counted()) for name, ev in several.items()]
+        families = (consistent, _scoped_left_out(several, "sufficiency"), _scoped_left_out(several, NECESSITY))
+        pairs = [paired_difference(a, b, confidence) for family in families for a, b in combinations(family, 2)]
+    return Comparison(evaluations, tuple(pairs), looked)
 
 
 def _scoped_left_out(evaluations: dict[str, Evaluation], measure: str) -> list[LeftOutEstimate]:
     """Estimates of a measure of explanations that say where they apply, with every row left out alike."""
-    scoped = {name: ev for name, ev in evaluations.items() if getattr(ev, measure) is not None}
-    if len(scoped) < 2:
+    known = [
+        (name, ev, ev._ruled.counted().evenly(), ev._relation)
+        for name, ev in evaluations.items()
+        if getattr(ev, measure) is not None
+    ]
+    if len(known) < 2:
         return []
-    recall, measured = measure == NECESSITY, list(scoped.values())
-    samples, relations = [ev._ruled.counted().evenly() for ev in measured], [ev._relation for ev in measured]
-    known = list(zip(scoped, measured, samples, relations, strict=True))
-    counts: Sequence[Any] = []
+    _, measured, samples, relations = zip(*known, strict=True)
+    recall, counts = measure == NECESSITY, list[Any]()
     if recall:
         counts = [ev._reached for ev in measured]
     elif all(sample.plain for sample in samples):
         counts = [ev._scoped() if each.n == ev.sample.n else cover(each, bound) for _, ev, each, bound in known]
     alike, told = leaving_out_alike(counts, samples, relations, count_necessity if recall else cover), []
     for (name, ev, sample, relation), counted in zip(known, alike, strict=True):
-        estimate, left_out, unseen, partitions = getattr(ev, measure), counted.left_out, None, relation.partitions
-        if not recall:
-            leaning = leaning_on(counted, sample, Scoping(relation, further=None if partitions else ev.options.further))
-            left_out = sufficiency_left_out(leaning)
-            unseen = unseen_rows(leaning) if ev.options.unseen and not partitions else None
-        left_out = None if estimate.method == "kept rows" else left_out
+        estimate, partitions = getattr(ev, measure), relation.partitions
+        further = None if partitions else ev.options.further
+        leaning = leaning_on(counted, sample, Scoping(relation, further=further, measure=measure))
+        left_out = None if estimate.method == "kept rows" else sufficiency_left_out(leaning)
+        unseen = unseen_rows(leaning) if ev.options.unseen and not (partitions or recall) else None
         told.append(LeftOutEstimate(name, estimate, left_out, sample.explanations, relation, unseen=unseen))
     return told

@@ -103,10 +103,9 @@ def evaluate(
     >>> round(ev.consistency.value, 3)
     0.25
     """
-    name = called(explainer)
-    compared = compare(
+    (evaluation,) = compare(
         model,
-        {name: explainer},
+        {called(explainer): explainer},
         X,
         discretizer=discretizer,
         confidence=confidence,
@@ -122,8 +121,8 @@ def evaluate(
         progress=progress,
         agreement=agreement,
         at_least=at_least,
-    )
-    return compared[name]
+    ).values()
+    return evaluation
 
 
 @in_memory("use fewer rows")
@@ -179,9 +178,9 @@ def local(
         raise BadInput(f"x must be one row; got {rows_of(row):,}.")
     asker = Asker(None, Watch(progress=False))
     question = Output.of(model, agreement)
-    sample, coarsen = sampled(model, {"explainer": explainer}, X, question, asker)["explainer"].settled(discretizer)
-    given, explained = sample, asker.explanations(explainer, row, "explainer")
-    sample, explanation = sample.discretized(coarsen), discretize(explained, coarsen)
+    given, coarsen = sampled(model, {"explainer": explainer}, X, question, asker)["explainer"].settled(discretizer)
+    explained = asker.explanations(explainer, row, "explainer")
+    sample, explanation = given.discretized(coarsen), discretize(explained, coarsen)
     answer = asker.predictions(model, row, question)
     same_length(x=1, predictions=len(answer), explanations=len(explanation))
     prediction = answer.tolist()[0]

@@ -54,11 +54,6 @@ class Output:
         """The function from rows to what is asked for; None for ready predictions."""
         return Model(model).find("numbers" if self.agreement.of_numbers else "labels")
 
-    @property
-    def kind(self) -> str:
-        """The word for its answers in the cache: answers of one kind are never taken for those of another."""
-        return "numbers" if self.agreement.of_numbers else "predictions"
-
     def check(self, answers: Any) -> Array:
         """A model's answers as an array, whatever the agreement of numbers: labels, or floats (n,) or (n, k)."""
         if self.agreement.of_numbers:

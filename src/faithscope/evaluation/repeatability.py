@@ -8,7 +8,6 @@ from faithscope.discretizers.choice import to_discretizer
 from faithscope.errors import BadInput, FaithscopeError, WrongType
 from faithscope.evaluation.asker import Asker, called, is_ready
 from faithscope.evaluation.cache import to_cache
-from faithscope.explanations import Explanations
 from faithscope.inputs.checks import check_whole
 from faithscope.measures.intervals.margins import check_confidence
 from faithscope.measures.repeatability import Repeatability, measure_repeatability
@@ -79,7 +78,7 @@ def repeatability(
     check_confidence(confidence)
     listed = isinstance(explain, list | tuple | Mapping)
     explains = callable(getattr(explain, "explain", None)) and not isinstance(explain, type)
-    if not listed and (not callable(explain) or isinstance(explain, Explanations) or explains):
+    if not listed and (not callable(explain) or explains):
         one = "one run, and repeatability compares several" if explains or hasattr(explain, "__len__") else "none"
         raise WrongType(f"explain is {type(explain).__name__}, which makes {one}: {_MAKER}; {_READY}.")
     many = len(explain) if listed else check_whole(runs, "runs", 0)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from faithscope.agreements import Spread
@@ -164,7 +164,8 @@ class Evaluation(OfOneExplainer):
         columns = per_row(self._counts(), self.sample, self.options.confidence)
         if self._coverage is not None:
             columns |= scopes.per_row(self._coverage, self._ruled, self._relation, self.options.confidence)
-        return frame(columns, index_of(self.X) if index_of(self.X) is not None else self.rows)
+        labels = index_of(self.X)
+        return frame(columns, self.rows if labels is None else labels)
 
     def table(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation, worst first; only the k worst if k is given. Every row counts once.
@@ -187,7 +188,7 @@ class Evaluation(OfOneExplainer):
         ``row_a`` and ``row_b`` are positions in X as it was handed over, ``index_a`` and ``index_b`` its row labels
         (the positions again if it has none). Of numbers, the pairs with the largest ``gap`` come first.
         """
-        return self._named(self._pairs(k))
+        return self._named(counterexamples(self._counts(), self.sample, k))
 
     def scopes(self, k: int | None = None) -> "pd.DataFrame":
         """One line per explanation that says where it applies: its precision and coverage on these rows, worst first.
@@ -232,10 +233,6 @@ class Evaluation(OfOneExplainer):
         if not isinstance(self.undiscretized, Reasons) or self.agreement.of_numbers:
             return None
         return self.leakage() if label_phrases(self.sample.numbered_labels[0]) else None
-
-    def _pairs(self, k: int) -> dict[str, Any]:
-        """Pairs of rows that lower consistency, as positions in these rows."""
-        return counterexamples(self._counts(), self.sample, k)
 
     def _named(self, pairs: dict[str, Any]) -> "pd.DataFrame":
         """Pairs of rows with their positions in X as it was handed over, and with its row labels."""
@@ -322,14 +319,25 @@ class Evaluation(OfOneExplainer):
     @cached_property
     def _discretized(self) -> dict[str, Estimate]:
         """The consistency by each discretizer, finest first."""
-        sample, family = replace(self.sample, explanations=self.undiscretized, notes=()), usual(self.undiscretized)
-        measured = partial(measure_consistency, confidence=self.options.confidence, method=self.options.method)
-        lines = {repr(member): measured(sample.discretized(member)) for member in family}
-        return lines if self.discretizer in lines else {**lines, self.discretizer: self.consistency}
+        sample, options = replace(self.sample, explanations=self.undiscretized, notes=()), self.options
+        lines = {
+            repr(member): measure_consistency(sample.discretized(member), options.confidence, options.method)
+            for member in usual(self.undiscretized)
+        }
+        lines.setdefault(self.discretizer, self.consistency)
+        return lines
 
     _written = (
-        *(*MEASURES, "uniqueness", "name", "explainer", "discretizer", "seed", "baseline"),
-        *("populations", "sufficiency_populations", "necessity_populations"),
+        *MEASURES,
+        "uniqueness",
+        "name",
+        "explainer",
+        "discretizer",
+        "seed",
+        "baseline",
+        "populations",
+        "sufficiency_populations",
+        "necessity_populations",
     )
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
@@ -361,7 +369,7 @@ class Evaluation(OfOneExplainer):
 
         if measure != "consistency":
             return []
-        pairs = self._pairs(k)
+        pairs = counterexamples(self._counts(), self.sample, k)
         told = self._named(pairs).assign(row_a=pairs["row_a"], row_b=pairs["row_b"])
         return [{**pair, "map": map_of(self.explanations, pair["row_a"])} for pair in told.to_dict("records")]
 
@@ -378,8 +386,6 @@ def assess(
     """
     raw, coarse = sample.explanations, sample.discretized(discretizer)
     naming, options = _naming(sample, coarse, options)
-    if naming is None:
-        options = replace(options, relation=bind(options.relation, coarse.explanations, coarse.positions))
     consistency = measure_consistency(coarse, options.confidence, options.method)
     evaluation = Evaluation(
         consistency=noted(
@@ -404,9 +410,9 @@ def assess(
         evaluation = _with_sufficiency(evaluation)
     if groups is None:
         return evaluation
-    if sample.positions is None or names_columns(groups, sample.X):
-        return evaluation._grouped(groups)
-    return evaluation._grouped(take_rows(groups, sample.positions))
+    if sample.positions is not None and not names_columns(groups, sample.X):
+        groups = take_rows(groups, sample.positions)
+    return evaluation._grouped(groups)
 
 
 def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sample, Sample] | None, Options]:
@@ -420,7 +426,7 @@ def _naming(sample: Sample, coarse: Sample, options: Options) -> tuple[tuple[Sam
     if relation is None and plain and not are_codes(getattr(coarse.explanations, "left", "")):
         relation = Alike()  # of a map, single pixels would be named
     if not isinstance(relation, Alike):
-        return None, options
+        return None, replace(options, relation=bind(relation, coarse.explanations, coarse.positions))
     kept = coarse if names_all(getattr(coarse.explanations, "left", "")) or coarse.n < sample.n else sample
     try:
         rules, _ = kept._scoped_by(relation)

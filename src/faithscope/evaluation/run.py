@@ -4,14 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from faithscope.evaluation.asker import Asker
-from faithscope.evaluation.best import Best
 from faithscope.evaluation.outputs import Output
-from faithscope.explanations import Explanations
 from faithscope.inputs.alignment import index_of, same_rows
 from faithscope.inputs.checks import by_name, same_length
 from faithscope.inputs.models import owner_of
 from faithscope.inputs.rows import rows_of
-from faithscope.measures.explainer_agreement import refusal
 from faithscope.notes import TOO_HIGH, Note
 from faithscope.sample import Sample, unlike_rows
 
@@ -26,18 +23,17 @@ def sampled(
     clusters: Any = None,
 ) -> dict[str, Sample]:
     """The rows with the predictions and each explainer's explanations; of several, sentences say of whom."""
-    labels, samples, named = asker.predictions(model, X, question), {}, len(explainers) > 1
+    labels, samples = asker.predictions(model, X, question), {}
     for name, explainer in explainers.items():
         explanations = asker.explanations(explainer, X, name)
-        if named:
+        if len(explainers) > 1:
             same_length(X=rows_of(X), predictions=len(labels), **{f"explanations of {name}": len(explanations)})
         # A table of theirs can be aligned by its labels.
         row_labels = {"predictions": model, "explanations": explanations if index_of(explainer) is None else explainer}
         sample = Sample.checked(explanations, labels, X, weights, clusters, row_labels=row_labels)
         notes = (*fitted_notes(model, explainer, X), *unlike_rows(explainer, X))
         samples[name] = question.noted(sample).noting(notes)
-    if named:
-        same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
+    same_rows(**{f"explanations of {name}": sample.explanations for name, sample in samples.items()})
     return samples
 
 
@@ -62,11 +58,3 @@ def of_each(explainers: Mapping[str, Any], choice: Any, what: str) -> dict[str, 
     """What was chosen for each explainer: the same for all, or by name."""
     chosen = by_name(choice, explainers, what)
     return {name: chosen.get(name) if isinstance(chosen, Mapping) else chosen for name in explainers}
-
-
-def fitting(discretizer: Any, explanations: Explanations, lenient: bool) -> Any:
-    """The discretizer; None if it was given for all explainers and does not take this kind of explanation."""
-    known = isinstance(discretizer, Best) or getattr(discretizer, "reads_beyond_text", False)
-    if not lenient or known or refusal(discretizer, explanations) is None:
-        return discretizer
-    return None

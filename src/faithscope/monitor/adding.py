@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -149,9 +148,9 @@ class Batch:
         given: Ints,
         *,
         discretizer: Any,
-        clusters: Array | None = None,
-        ids: Mapping[str, Sequence[Any]] = MappingProxyType({}),
-        notes: Sequence[str] = (),
+        clusters: Array | None,
+        ids: Mapping[str, Sequence[Any]],
+        notes: Sequence[str],
     ) -> "Batch":
         """From rows, or lines that stand for so many of them (`given`), each column with a value per line.
 

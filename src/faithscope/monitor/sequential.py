@@ -248,7 +248,7 @@ def _alarm(
     days, counted = draws.days - start, draws.least[:, ::-1] if direction == "rise" else draws.most
     first, last = watched(days)
     errors = error * shares(days[first])
-    sums = np.concatenate([np.zeros((1, counted.shape[1])), np.cumsum(counted, axis=0)])[:, ::-1]
+    sums = np.pad(counted.cumsum(axis=0), ((1, 0), (0, 0)))[:, ::-1]
     # Most windows are known to prove nothing at one of the means.
     guess = int(np.abs(known).argmin())
     wealth = sums @ _gains(counted.shape[1], 1 - means[guess]).T

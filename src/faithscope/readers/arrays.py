@@ -21,7 +21,7 @@ from faithscope.inputs.rows import shape_of
 from faithscope.inputs.tensors import to_host
 from faithscope.readers.wanted import Wanted
 from faithscope.runtime.memory import need
-from faithscope.runtime.of_logs import AnswersVerbs
+from faithscope.runtime.of_logs import is_log
 from faithscope.words import readable
 
 _VALUES = ("builtins", "datetime", "decimal", "fractions", "numpy", "pandas")  # whose objects are single values
@@ -44,7 +44,7 @@ def read(given: Any, wanted: Wanted) -> Explanations:
         if all(column.dtype.kind in "biuf" for column in columns):
             return _matrix(given, wanted)
         return Records([frame_column(given, j) for j in range(len(columns))], names)
-    if isinstance(given, AnswersVerbs):
+    if is_log(given):
         raise WrongType(
             "A log came where explanations are taken: read its rows, rows = log.read(), and pass rows.explanations and "
             "rows.predictions."

@@ -137,25 +137,9 @@ class Explainer:
         return known
 
     @property
-    def numbers(self) -> bool:
-        """Whether predictions are numbers."""
-        return self.measures[0].agreement.of_numbers
-
-    @property
-    def baseline(self) -> bool:
-        """Whether it says nothing on purpose."""
-        return self.result.baseline
-
-    @property
     def discretizer(self) -> str:
         """What made its explanations coarser."""
         return wording(self.result.discretizer)
-
-    @property
-    def told(self) -> tuple[Estimate, ...]:
-        """All estimates of a table: the measures, and necessity, of which no verdict is made."""
-        necessity = self.result.necessity
-        return self.measures if necessity is None else (*self.measures, necessity)
 
     @cached_property
     def remarks(self) -> tuple[tuple[str, str], ...]:
@@ -232,11 +216,6 @@ class Summary:
     versions: dict[str, str]
     together: int = 0
     agreement: Sequence[Block] = ()
-
-    @property
-    def first(self) -> Explainer:
-        """The explainer that the report is about."""
-        return self.explainers[self.about]
 
     @property
     def estimates(self) -> list[Estimate]:

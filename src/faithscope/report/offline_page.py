@@ -18,7 +18,6 @@ from faithscope.visible import visible
 _OWN = "faithscope.report"
 _LINK = re.compile(r"\[([^]|]+)(?:\|([^]]+))?\]")  # [word], or [text|word]
 _MEANS = {"checked": "where it can be checked"}  # headings of tables that the glossary has under another name
-_SHOWN, _MOST = 6, 30  # features of two rows that are shown at first, and at all
 
 
 def page_of(document: Document) -> str:
@@ -59,8 +58,6 @@ def page_of(document: Document) -> str:
         means=means,
         draw=draw,
         visible=visible,
-        shown=_SHOWN,
-        most=_MOST,
     )
     return page.lstrip()
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from faithscope.measures.comparing.populations import Populations
     from faithscope.measures.encoding import Encoding
     from faithscope.measures.leakage import Leakage
-    from faithscope.measures.planning import Plan
     from faithscope.report.result import Breakdown
 
 
@@ -117,12 +116,6 @@ class OfOneExplainer(Reported):
     @abstractmethod
     def _row_pairs(self, measure: str, k: int) -> Sequence[Mapping[str, Any]]:
         """Up to k pairs of rows that lower the measure: ``row_a`` and ``row_b`` are positions in `X`."""
-
-    def _plan(self, measure: str) -> "Plan":
-        """How many rows the measure needs."""
-        from faithscope.measures.planning import plan
-
-        return plan(getattr(self, measure))
 
     @property
     def _discretized(self) -> Mapping[str, Estimate]:

@@ -69,7 +69,7 @@ class Breakdown:
     @property
     def measure(self) -> str:
         """What is measured."""
-        return next((each.measure for each in self.estimates.values()), "consistency")
+        return next(iter(self.estimates.values())).measure
 
     @cached_property
     def groups(self) -> tuple[tuple[str, Estimate], ...]:

@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 
-from faithscope.errors import WrongType
-from faithscope.inputs.checks import check_share, check_whole
+from faithscope.inputs.checks import check_share
 from faithscope.measures.comparing.differences import MANY, together
-from faithscope.measures.planning import Plan
+from faithscope.measures.planning import Plan, plan
 from faithscope.measures.slices import Slices
 from faithscope.measures.telling import READING_ORDER, judge
 from faithscope.report.explainer import Explainer, Missing, Summary, attempt, shown_notes
@@ -55,23 +54,17 @@ def summarize(
     >>> [estimate.value for explainer in summary.explainers for estimate in explainer.measures]
     [0.5]
     """
-    check_whole(examples, "examples", least=0)
-    if not isinstance(result, Reported):
-        raise WrongType(
-            f"A report is made of an evaluation, a comparison or an audit; got {type(result).__name__}. "
-            "Call evaluate or compare first."
-        )
     results = result._explainers()
     wanted = next(iter(results.values()))._wanted if wanted is None else check_share(wanted, "wanted")
     many = len(result.pairs) > MANY
     pairs = together(result.pairs) if many else result.pairs
     found = slices or {}
     explainers = [_explainer(name, each, wanted, examples, found.get(name)) for name, each in results.items()]
-    first = min(explainers, key=lambda each: each.baseline)
+    first = min(explainers, key=lambda each: each.result.baseline)
     ranked = sorted(  # by verdict, ties by the lower limit of the weakest measure
         explainers,
         key=lambda each: (
-            each.baseline,
+            each.result.baseline,
             READING_ORDER.index(each.verdict.level),
             -min(estimate.low for estimate in each.measures),
         ),
@@ -93,13 +86,13 @@ def summarize(
 def _explainer(name: str, result: OfOneExplainer, wanted: float, examples: int, slices: Slices | None) -> Explainer:
     estimates = [estimate for estimate in (result.consistency, result.sufficiency) if estimate is not None]
     plans, missing = dict[str, Plan](), list[Missing]()
-    for measure in (estimate.measure for estimate in estimates):
-        plan, reason = attempt(partial(result._plan, measure))
-        if plan is None:
-            missing.append(Missing(ROWS.anchor, measure, reason, ROWS.subject))
+    for estimate in estimates:
+        known, reason = attempt(partial(plan, estimate))
+        if known is None:
+            missing.append(Missing(ROWS.anchor, estimate.measure, reason, ROWS.subject))
         else:
-            plans[measure] = plan
-    needed = {measure: f"; {plan.reason}" for measure, plan in plans.items() if plan.unverifiable > plan.wanted}
+            plans[estimate.measure] = known
+    needed = {measure: f"; {known.reason}" for measure, known in plans.items() if known.unverifiable > known.wanted}
     told = Explainer(
         wording(name),
         result,

@@ -33,8 +33,15 @@ _WRAPPERS = (property, staticmethod, classmethod, cached_property, types.MethodT
 _WRAPPED = ("fget", "fset", "fdel", "func", "__func__", "__self__", "__dict__")
 _STATELESS = (type(Lock()), type(RLock()), WeakKeyDictionary)  # the last is always a cache
 # Attributes of a class that do not change what it does, or are written elsewhere.
-_ASIDE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__", "__abstractmethods__"}
-_ASIDE |= {"_abc_impl", "__annotations_cache__"}
+_ASIDE = {
+    *("__dict__", "__weakref__", "__module__", "__firstlineno__", "__static_attributes__", "__abstractmethods__"),
+    *("_abc_impl", "__annotations_cache__"),
+}
+# Of code, all that changes what it does: no names of files, no numbers of lines.
+_OF_CODE = (
+    *("code", "exceptiontable", "argcount", "posonlyargcount", "kwonlyargcount", "flags", "consts", "name"),
+    *("names", "varnames", "freevars", "cellvars"),
+)
 _HIDING = {"__import__", "__subclasses__", "import_module", "module_from_spec", "resolve_name"}  # which code is run
 _BY_TEXT = {"eval", "exec", "globals"}
 _OURS = "faithscope"
@@ -101,7 +108,7 @@ class _Walk:
         if kind is tuple:
             return self.write("tuple", *_listed(thing))
         if kind is set or kind is frozenset:  # each element by itself, so that their order in memory does not matter
-            return self.write(kind.__name__, *sorted(_Walk().digest(element) for element in thing))
+            return self.write(kind.__name__, *sorted(map(fingerprint, thing)))
         if kind.__module__ == "numpy" and isinstance(thing, np.ndarray | np.generic) and not thing.dtype.hasobject:
             return self.write(kind.__name__, *_array(np.asarray(thing)))
         if id(thing) not in self.numbers:
@@ -123,7 +130,7 @@ def _array(values: np.ndarray[Any, Any]) -> list[Any]:
     shape = [str(values.dtype), values.shape]
     if values.dtype.names is not None:  # field by field: the bytes between them mean nothing
         return [*shape, *(values[name] for name in values.dtype.names)]
-    return [*shape, _digest(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)]
+    return [*shape, _digest(values.ravel().view(np.uint8).data)]
 
 
 def _taken_apart(thing: Any) -> list[Any]:
@@ -137,15 +144,17 @@ def _taken_apart(thing: Any) -> list[Any]:
         pairs = [part for pair in thing.items() for part in pair]
         factory, attributes = (getattr(thing, name, None) for name in ("default_factory", "__dict__"))
         return [kind.__name__, factory, attributes, *_listed(pairs)]
-    if isinstance(thing, types.CodeType):  # all that changes what it does; no names of files, no numbers of lines
-        shape = (thing.co_argcount, thing.co_posonlyargcount, thing.co_kwonlyargcount, thing.co_flags)
-        names = (thing.co_names, thing.co_varnames, thing.co_freevars, thing.co_cellvars, thing.co_name)
-        return ["code", thing.co_code, thing.co_exceptiontable, shape, names, thing.co_consts]
+    if isinstance(thing, types.CodeType):
+        return ["code", *(getattr(thing, f"co_{name}") for name in _OF_CODE)]
+    if isinstance(thing, type) and _is_known(thing):  # what the user put into it, or into its bases
+        put = [(base.__qualname__, name, *_put(name, value)) for base in thing.__mro__ for name, value in _held(base)]
+        return ["class", _named(thing), *put]
     if isinstance(thing, type):
-        return ["class", _named(thing), *_class_parts(thing)]
+        return ["class", _named(thing), type(thing), thing.__bases__, *_held(thing)]
     if isinstance(thing, types.FunctionType):
-        parts = [] if _is_installed(thing) and _is_known(thing) else _function_parts(thing)
-        return ["function", _named(thing), *parts]
+        installed = _is_installed(thing)
+        parts = [] if installed and _is_known(thing) else _function_parts(thing)
+        return ["function", _named(thing), *parts, *([] if installed else _reached(thing))]
     if isinstance(thing, types.ModuleType):
         held = [(name, value) for name, value in vars(thing).items() if name == "__getattr__" or name[:2] != "__"]
         return ["module", _named(thing), *(held if is_own(thing.__name__) else [])]
@@ -172,25 +181,17 @@ def _named(thing: Any) -> list[Any]:
 
 def _is_known(thing: Any) -> bool:
     """Whether a name says all: it is that of installed code, and leads to this thing."""
-    value = sys.modules.get(str(getattr(thing, "__module__", "")))
-    if value is None or is_own(value.__name__):
-        return False
-    for part in str(getattr(thing, "__qualname__", "")).split("."):
+    module, name, _ = _named(thing)
+    value = None if is_own(module) else sys.modules.get(module)
+    for part in name.split("."):
         value = getattr(value, part, None)
     return value is thing
 
 
-def _class_parts(kind: type) -> list[Any]:
-    """A class's bases and all it holds; of an installed one what the user put into it, or into its bases."""
-    if _is_known(kind):
-        return [(base.__qualname__, name, *_put(name, value)) for base in kind.__mro__ for name, value in _held(base)]
-    return [type(kind), kind.__bases__, *_held(kind)]
-
-
 def _held(kind: type) -> list[tuple[str, Any]]:
     """The attributes of a class itself, without functions that attrs makes of others, seeded anew in every process."""
-    files = {name: getattr(getattr(value, "__code__", None), "co_filename", "") for name, value in vars(kind).items()}
-    return [(name, vars(kind)[name]) for name in files if not (name in _ASIDE or files[name].startswith("<attrs"))]
+    held = [(name, value) for name, value in vars(kind).items() if name not in _ASIDE]
+    return [pair for pair in held if "<attrs" not in getattr(getattr(pair[1], "__code__", None), "co_filename", "")]
 
 
 def _put(name: str, value: Any) -> list[Any]:
@@ -218,19 +219,12 @@ def _is_installed(function: types.FunctionType) -> bool:
 
 
 def _function_parts(function: types.FunctionType) -> list[Any]:
-    """A function's code, all that it holds, and what its names stand for now."""
-    cells = [_contents(cell) for cell in function.__closure__ or ()]
+    """A function's code, and all that it holds."""
+    empty = types.CellType()
+    cells = [None if cell == empty else (cell.cell_contents,) for cell in function.__closure__ or ()]
     # From Python 3.14 on annotations are a function, whose names need not exist.
     annotations = getattr(function, "__annotate__", None) or function.__annotations__
-    held = [function.__code__, cells, function.__defaults__, function.__kwdefaults__, annotations, vars(function)]
-    return held if _is_installed(function) else [*held, *_reached(function)]
-
-
-def _contents(cell: types.CellType) -> Any:
-    try:
-        return (cell.cell_contents,)
-    except ValueError:
-        return None
+    return [function.__code__, cells, function.__defaults__, function.__kwdefaults__, annotations, vars(function)]
 
 
 def _reached(function: types.FunctionType) -> Iterator[Any]:
@@ -240,7 +234,9 @@ def _reached(function: types.FunctionType) -> Iterator[Any]:
     which one an import inside a function will bring is not known.
     """
     names, read, known, modules = set[str](), set[str](), function.__globals__, [builtins]
-    for code in _codes(function.__code__):
+    codes = [function.__code__]
+    for code in codes:  # grows
+        codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
         names.update(code.co_names)
         steps = [step for step in dis.get_instructions(code) if step.opname not in ("EXTENDED_ARG", "CACHE")]
         for place, step in enumerate(steps):
@@ -265,13 +261,6 @@ def _reached(function: types.FunctionType) -> Iterator[Any]:
                 modules.append(value)
             if module not in (sys, os):  # what they hold is another in every run
                 yield from ((name, part) for part in _put(name, value))
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
 
 
 def _content(thing: Any) -> list[Any]:
@@ -308,14 +297,11 @@ def environment() -> str:
 
     Of what is installed, the lists of files with their hashes count: code may change while its version stays.
     """
-    digest = hashlib.blake2b(f"{platform.python_implementation()} {sys.version}".encode(), digest_size=16)
     ours = Path(__file__).parents[1]
-    sources = {path.relative_to(ours).as_posix(): path for path in ours.rglob("*.py")}
-    installed = {path.name: path / "RECORD" for folder in sys.path for path in Path(folder).glob("*-info")}
-    for name, path in [*sorted(sources.items()), *sorted(installed.items())]:
-        content = path.read_bytes() if path.is_file() else b""
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
+    files = {path.relative_to(ours).as_posix(): path for path in ours.rglob("*.py")}
+    files |= {path.name: path / "RECORD" for folder in sys.path for path in Path(folder).glob("*-info")}
+    read = {name: _digest(path.read_bytes()) if path.is_file() else None for name, path in sorted(files.items())}
+    return fingerprint(platform.python_implementation(), sys.version, read)
 
 
 def is_own(name: str) -> bool:
@@ -328,9 +314,10 @@ def is_own(name: str) -> bool:
         spec = getattr(module, "__spec__", None) or find_spec(top)
     except (ImportError, ValueError):
         spec = None
-    files = [getattr(module, "__file__", None), getattr(spec, "origin", None)]
-    folders = getattr(spec, "submodule_search_locations", None) or ()  # of a package without a file of its own
-    return not any(map(_is_installed_file, [*filter(None, files), *folders][:1]))
+    if spec is None:
+        return True
+    folders = spec.submodule_search_locations or ()  # of a package without a file of its own
+    return not any(map(_is_installed_file, [*filter(None, [spec.origin]), *folders][:1]))
 
 
 @cache

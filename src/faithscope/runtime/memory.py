@@ -79,21 +79,22 @@ def _gib(size: float) -> str:
     return f"{size / GIB:,.1f} GiB" if size < 1000 * GIB else f"{size / GIB:,.0f} GiB"
 
 
-def _read(path: Path) -> str:
+def _read(place: str) -> str:
+    """A file that the system keeps about itself; empty if it keeps none."""
     try:
-        return path.read_text()
+        return (_SYSTEM / place).read_text()
     except OSError:
         return ""
 
 
-def _number(text: str, name: str = "") -> float:
-    """The number after a name at the beginning of a line; infinity if there is none, as in "max"."""
-    match = re.search(rf"^{name}\s*(\d+)", text, re.MULTILINE)
+def _number(place: str, name: str = "") -> float:
+    """The number after a name at the beginning of a line of a file; infinity if there is none, as in "max"."""
+    match = re.search(rf"^{name}\s*(\d+)", _read(place), re.MULTILINE)
     return float(match[1]) if match else inf
 
 
 def _left_on_machine() -> float:
-    kilobytes = _number(_read(_SYSTEM / "proc/meminfo"), "MemAvailable:")
+    kilobytes = _number("proc/meminfo", "MemAvailable:")
     if kilobytes < inf:
         return 1024 * kilobytes
     try:  # all there is, if nothing says what is left
@@ -114,18 +115,17 @@ def _left_to_process() -> float:
 
 def _pages(which: int) -> float:
     """Bytes of addresses (0) or of memory (1) that this process holds."""
-    numbers = _read(_SYSTEM / "proc/self/statm").split()
+    numbers = _read("proc/self/statm").split()
     return float(numbers[which]) * os.sysconf("SC_PAGE_SIZE") if numbers else 0.0
 
 
 def _left_to_groups() -> Iterator[float]:
     """What the control group of this process leaves, such as a container's limit, and each group above it."""
-    mount = _SYSTEM / "sys/fs/cgroup"
-    place = re.search(r"^0::/(.*)$", _read(_SYSTEM / "proc/self/cgroup"), re.MULTILINE)
-    inner = mount / (place[1] if place else "")
+    place = re.search(r"^0::(/.*)$", _read("proc/self/cgroup"), re.MULTILINE)
+    inner = Path(place[1] if place else "/")
     # Inside a container its own group is mounted as the root.
-    for folder in (inner, *(above for above in inner.parents if mount in (above, *above.parents))) if place else ():
-        most = _number(_read(folder / "memory.max"))
+    for group in (inner, *inner.parents):
+        most = _number(f"sys/fs/cgroup{group}/memory.max")
         if most < inf:
-            spare = _number(_read(folder / "memory.stat"), "inactive_file")  # of files, given back when asked for
-            yield most - _number(_read(folder / "memory.current")) + (spare if spare < inf else 0.0)
+            spare = _number(f"sys/fs/cgroup{group}/memory.stat", "inactive_file")  # of files, given back if asked for
+            yield most - _number(f"sys/fs/cgroup{group}/memory.current") + (spare if spare < inf else 0.0)

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import Any, ParamSpec, TypeVar
 
 from faithscope.errors import WrongType
 from faithscope.runtime.memory import in_memory
@@ -18,23 +18,16 @@ def tells_new_words(verb: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(verb)
     def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-        _refuse_old_words(kwargs)
+        for old in sorted(kwargs.keys() & _NEW):
+            raise WrongType(f"{old}= is an old word: pass {_NEW[old]}= instead.")
         return verb(*args, **kwargs)
 
     return asked
 
 
-def _refuse_old_words(options: dict[str, Any]) -> None:
-    for old in sorted(options.keys() & _NEW):
-        raise WrongType(f"{old}= is an old word: pass {_NEW[old]}= instead.")
-
-
-@runtime_checkable
-class AnswersVerbs(Protocol):
-    """What knows its own explanations and predictions, and answers for them: `faithscope.Log`."""
-
-    def _answer(self, verb: Callable[..., Any], options: dict[str, Any]) -> Any:
-        """What the verb, a function of memory, says of these rows with these options."""
+def is_log(thing: Any) -> bool:
+    """Whether it knows its own explanations and predictions, and answers for them: `faithscope.Log`."""
+    return hasattr(type(thing), "_answer")
 
 
 def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -44,24 +37,23 @@ def takes_log(instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(verb: Callable[P, R]) -> Callable[P, R]:
-        known = inspect.signature(verb)
+        known, computed = inspect.signature(verb), in_memory(instead)(verb)
         needs = "predictions" in known.parameters
 
+        @tells_new_words
         @wraps(verb)
         def either(*args: P.args, **kwargs: P.kwargs) -> R:
-            _refuse_old_words(kwargs)
-            if args and isinstance(args[0], AnswersVerbs):
+            if args and is_log(args[0]):
                 options = known.bind(*args, **kwargs).arguments
-                options.pop(next(iter(known.parameters)))
-                return args[0]._answer(either, options)  # type: ignore[no-any-return]
+                log = options.pop(next(iter(known.parameters)))
+                return log._answer(either, options)  # type: ignore[no-any-return]
             if needs and len(args) == 1 and "predictions" not in kwargs:
                 name = verb.__name__
                 raise WrongType(
                     f"fs.{name} got explanations alone: pass fs.{name}(explanations, predictions), or a log that says "
                     f"where both are, fs.{name}(fs.Log(table, prediction=..., explanation=...))."
                 )
-            with in_memory(instead):
-                return verb(*args, **kwargs)
+            return computed(*args, **kwargs)
 
         return either
 

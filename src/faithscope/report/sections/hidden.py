@@ -41,7 +41,7 @@ def _ask(asked: Explainer) -> list[Block]:
             lines = encoding.table(min(encoding.flagged, _MOST_LINES))
             columns = [name for name in _COLUMNS if name in lines]
             rows = tuple(tuple(map(_told, line)) for line in lines[columns].itertuples(index=False))
-            blocks += [Table(tuple(columns), rows, 1 if asked.numbers else 2, _ENCODING)]
+            blocks += [Table(tuple(columns), rows, 1 if asked.result.agreement.of_numbers else 2, _ENCODING)]
     if necessity is not None:
         interval = f"Necessity {number(necessity.verified)}, interval {down(necessity.low)} to {up(necessity.high)}."
         blocks += [Sentence(f"{recall_sentence(necessity)} {interval}")]

@@ -73,7 +73,7 @@ def measures_table(summary: Summary) -> Table:
             Cell(f"{explainer.result.uniqueness:.1%}", explainer.result.uniqueness),
         )
         for explainer in summary.explainers
-        for estimate in explainer.told
+        for estimate in explainer.result._estimates()
     )
     chosen = f"; discretizations were chosen on {summary.rows_to_choose:,} other rows" if summary.rows_to_choose else ""
     below = f"{caption(summary.estimates[0])}; faithscope {summary.versions['faithscope']}{chosen}"

@@ -29,7 +29,7 @@ def _ask(explainer: Explainer) -> list[Block]:
         rows = [drawn_row(name, estimate) for name, estimate in groups.groups]
         table = group_table(groups, title)
         blocks += [Chart(specs.estimates(rows), specs.in_words(rows), f"{title}.")]
-        essential = groups.compared != AMONG and groups.groups[0][1].measure == "consistency"
+        essential = groups.compared != AMONG and groups.measure == "consistency"
         blocks += [table if essential else Group([table], "detail")]
         differences, together = groups.differences
         pairs = len(differences)

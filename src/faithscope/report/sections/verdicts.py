@@ -38,7 +38,8 @@ def headline(summary: Summary) -> str:
     >>> print(headline(summarize(result)).partition(";")[0])
     No better than chance: consistency 0.49, 95% interval [0.45, 0.54], chance 0.50
     """
-    explainer, level = summary.first, summary.first.verdict.level
+    explainer = summary.explainers[summary.about]
+    level = explainer.verdict.level
     decides = weakest_first(explainer.measures, summary.wanted)[0][1]
     if level in {"consistent", "random"}:  # said of consistency alone, and of the features that importances name
         decides = explainer.measures[0 if level == "consistent" else -1]
