@@ -103,9 +103,10 @@ def _binned(values: Column, known: Column, position: int, bins: int, rows: Ints)
         codes = np.searchsorted(ends, numbers[rows], side="left")  # how many lie below
         zoned = "zone" in values.family
         bounds = ends.tolist() if numbers.dtype.kind == "f" else [Moment(end, zoned) for end in ends.tolist()]
-        upto, above = [condition("<=", bound) for bound in bounds], [condition(">", bound) for bound in bounds]
-        conditions = [*upto[:1], *(low & high for low, high in zip(above, upto[1:], strict=False)), *above[-1:]]
-        conditions = conditions or [condition("!=", None)]
+        present = condition("!=", None)
+        above = [present, *(condition(">", bound) for bound in bounds)]
+        upto = [*(condition("<=", bound) for bound in bounds), present]
+        conditions = [low & high for low, high in zip(above, upto, strict=True)]
     codes[values.missing[rows]] = len(conditions)
     return codes + 1, [*conditions, condition("==", None)]
 

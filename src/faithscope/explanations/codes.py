@@ -63,8 +63,8 @@ class Codes(Plain):
             texts = [text for text in columns[0] if isinstance(text, str)]
             separator = next((mark for mark in SEPARATORS if any(mark in text for text in texts)), None)
         rows = enumerate(zip(*columns, strict=True))
-        self._fill(values=to_objects([_set(f"row {row}", cells, separator) for row, cells in rows]))
-        self._fill(index=index_of(codes))
+        sets = [_set(f"row {row}", cells, separator) for row, cells in rows]
+        self._fill(values=to_objects(sets), index=index_of(codes))
 
     @classmethod
     def of_cells(cls, rows: Iterable[Iterable[Any]], separator: str | None) -> "Codes":
@@ -95,18 +95,17 @@ def _set(holder: str, cells: Iterable[Any], separator: str | None) -> tuple[str,
     for cell in cells:
         split = cell.split(separator) if isinstance(cell, str) and separator else members(cell)
         parts += [cell] if split is None else split
-    return tuple(sorted({code for part in parts if (code := _code(holder, part))}))
-
-
-def _code(holder: str, cell: Any) -> str:
-    """One code as a text; empty if there is none."""
-    if isinstance(cell, str):
-        text = str(cell).strip(_BLANKS)
-        if text.startswith("["):
-            raise BadInput(f"A code is no text of a list; {holder} has {text!r}: pass the lists themselves.")
-        return text[:-2] if _WHOLE.fullmatch(text) else text
-    if is_missing(cell):
-        return ""
-    if not (isinstance(cell, Decimal) or is_real(cell)) or cell % 1 != 0:
-        raise WrongType(f"A code is a text or a whole number; {holder} has {readable(cell)}: write it as a text.")
-    return str(int(cell))
+    codes = set[str]()
+    for part in parts:
+        if isinstance(part, str):
+            text = str(part).strip(_BLANKS)
+            if text.startswith("["):
+                raise BadInput(f"A code is no text of a list; {holder} has {text!r}: pass the lists themselves.")
+            codes.add(text[:-2] if _WHOLE.fullmatch(text) else text)
+        elif not is_missing(part):
+            if not (isinstance(part, Decimal) or is_real(part)) or part % 1 != 0:
+                raise WrongType(
+                    f"A code is a text or a whole number; {holder} has {readable(part)}: write it as a text."
+                )
+            codes.add(str(int(part)))
+    return tuple(sorted(codes - {""}))

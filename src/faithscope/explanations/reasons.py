@@ -7,7 +7,7 @@ import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.alignment import labels_of, same_rows
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects
 from faithscope.inputs.checks import same_length
@@ -65,9 +65,7 @@ class Reasons(Explanations):
             about = _joined(inputs)
             same_length(reasons=len(column), inputs=len(about))
             same_rows(inputs=inputs, reasons=texts)
-        labels = index_of(inputs)
-        self._fill(texts=column, folded=per_text(column, fold), about=about)
-        self._fill(index=index_of(texts) if labels is None else labels)
+        self._fill(texts=column, folded=per_text(column, fold), about=about, index=labels_of(inputs, texts))
 
     @property
     def inputs(self) -> Array | None:

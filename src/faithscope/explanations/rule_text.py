@@ -273,7 +273,12 @@ class RuleReader:
         if not isinstance(text, str):
             raise WrongType(f"A rule must be a text; got {text!r} ({type(text).__name__}).")
         if text.lstrip().startswith("["):
-            return _parse_json(text)
+            with one_sentence(
+                "The rule starts like JSON, but is no list of [feature, operator, value] ({why}): write one."
+            ):
+                plain = str.__str__  # which takes texts alone
+                given = [(plain(name), plain(operator), value) for name, operator, value in json.loads(text)]
+            return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in given]
         if text.strip() in _WHOLE:
             return [*_WHOLE[text.strip()]]
         self.text, self.place = text, 0
@@ -368,13 +373,6 @@ class RuleReader:
             text = "a text with no escapes but those of JSON"
             bare = "a date that there is, or a number with fewer digits"
             raise self.wrong(text if written.startswith('"') else bare) from None
-
-
-def _parse_json(text: str) -> list[Triple]:
-    with one_sentence("The rule starts like JSON, but is no list of [feature, operator, value] ({why}): write one."):
-        plain = str.__str__  # which takes texts alone
-        given = [(plain(name), plain(operator), value) for name, operator, value in json.loads(text)]
-    return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in given]
 
 
 def to_value(written: str) -> Any:

@@ -306,14 +306,12 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
         The rows that are asked about, in their order: the column itself, or some of it.
     """
     family = condition.family
-    if family is not None and (strays := [row for other, row in column.families.items() if other != family]):
-        row = min(strays)
+    if family is not None and (row := column.stray(family)) is not None:
         seen = column.values[row]
         kind = f"{type(seen).__name__}{' with a time zone' * column.zoned}"
         raise WrongType(
-            f"Column {condition.feature!r} holds {seen!r} ({kind}) at "
-            f"row {row}, which {str(condition)!r} would compare with {with_article(family)}. Convert the column or the "
-            "condition."
+            f"Column {condition.feature!r} holds {seen!r} ({kind}) at row {row}, which {str(condition)!r} would "
+            f"compare with {with_article(family)}. Convert the column or the condition."
         )
     if family is None:
         mask = np.full(len(arranged.values), condition.among is None)
@@ -328,8 +326,7 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
     else:
         tests = [*(("!=", value) for value in condition.without), *condition.bounds()]
         mask = reduce(np.logical_and, (_compare(arranged, *test) for test in tests))
-    if family != "number" or not (condition.bounds() or condition.among):
-        mask &= ~arranged.missing  # a missing date or text has some number, and NaN differs from everything
+    mask &= ~arranged.missing  # a missing date or text has some number, and NaN differs from everything
     return mask | arranged.missing if condition.missing else mask
 
 
