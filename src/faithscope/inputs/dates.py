@@ -51,7 +51,7 @@ class Moment:
         """A date of Python, NumPy or pandas; None for anything else."""
         if not isinstance(value, np.datetime64 | datetime.date) or is_missing(value):
             return None
-        (tick,) = nanoseconds(np.array([value]) if isinstance(value, np.datetime64) else to_objects([value]))
+        (tick,) = nanoseconds(np.array([value]))
         return cls(tick, getattr(value, "tzinfo", None) is not None)
 
     @classmethod

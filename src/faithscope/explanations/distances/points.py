@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.distances.metrics import Gower, numbers_of, paired, pairwise, to_metric_name
+from faithscope.explanations.distances.metrics import Gower, floats, paired, pairwise, to_metric_name
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints, Names
 from faithscope.inputs.arrays import declared_categories, to_vector
 from faithscope.inputs.columns import Column, Rows
@@ -113,9 +113,14 @@ class Points:
 
     def sample(self, X: Any) -> Read:
         """The rows of a sample likewise; a table's columns by name, and numbers may be missing."""
+        columns, width = Rows(X, loose=True).measured(self.names), self.rows.shape[1]
         if isinstance(self.metric, Gower):
-            return self.metric.read(Rows(X, loose=True).measured(self.names))
-        return [numbers_of(X, self.rows.shape[1], self.names)]
+            return self.metric.read(columns)
+        if len(columns) != width:
+            raise BadInput(
+                f"Rows have {len(columns)} features, but the explanations have {width}: pass the same features."
+            )
+        return [np.column_stack([floats(j, column) for j, column in enumerate(columns)])]
 
     def complete(self, X: Any) -> Bools:
         """Which rows have a distance to these points: those that miss no number."""
