@@ -17,6 +17,7 @@ from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.columns import ZONED, Column, Rows, default_names, distinct_names
 from faithscope.inputs.dates import Moment
 from faithscope.inputs.grouping import group
+from faithscope.words import readable
 
 _ALIKE = {"number", "text", "date", ZONED, ""}  # families of columns; "" if all is missing
 
@@ -126,9 +127,11 @@ def _ends(column: Column, known: Column, bins: int) -> Array:
     """The distinct quantiles at 1/bins, 2/bins, … of what is known of a column, ascending; none if nothing is."""
     numbers = _numbers(known)
     present = np.empty(0) if numbers is None else numbers[~known.missing]
-    if numbers is None and not known.missing.all():
+    apart = column.family and column.family.startswith("date") != known.family.startswith("date")
+    if (numbers is None or apart) and not known.missing.all():
         seen = known.values[~known.missing][0]
-        raise WrongType(f"Column {column.name!r} holds numbers or dates in X and {seen!r} in X_train: convert one.")
+        told = repr(seen) if isinstance(seen, str) else readable(seen)
+        raise WrongType(f"Column {column.name!r} holds numbers or dates in X and {told} in X_train: convert one.")
     shares = np.arange(1, bins) / bins
     if not len(present):
         return present

@@ -117,9 +117,7 @@ class Column:
         if self.values.dtype.kind in "biuf":
             kind = np.result_type(self.values, np.uint8 if self.values.dtype.kind in "biu" else float)
             return self.values.astype(kind, copy=False)
-        exact = self.exact
-        if any(isinstance(item, Decimal) for item in exact):
-            exact = np.array([float(item) if isinstance(item, Decimal) else item for item in exact], object)
+        exact = to_objects([float(item) if isinstance(item, Decimal) else item for item in self.exact])
         try:
             floats = exact.astype(np.float64)
         except OverflowError:  # an integer that no float can hold
@@ -143,11 +141,9 @@ class Column:
             return self.values.astype(object)
         if self.family != "number":
             return self.values
-        try:
-            return np.array(self.exact.tolist(), np.float64)
-        except OverflowError:  # integers that no float can hold are infinite
-            known = [(inf if item > 0 else -inf) if abs(item) > _MOST else item for item in self.exact.tolist()]
-            return np.array(known, np.float64)
+        # Integers that no float can hold are infinite.
+        held = [(inf if item > 0 else -inf) if abs(item) > _MOST else item for item in self.exact.tolist()]
+        return np.array(held, np.float64)
 
     @cached_property
     def coded(self) -> tuple[Ints, dict[Any, int]]:

@@ -64,6 +64,8 @@ class Condition:
     --------
     >>> str(Condition(0, "age", low=3, low_open=True) & Condition(0, "age", high=7.0))
     '3 < age <= 7'
+    >>> str(to_condition(0, "age", "<=", 37.123456789)), str(to_condition(0, "odd; --", "==", "37"))
+    ('age < 37.12346', '"odd; --" == "37"')
     """
 
     position: int
