@@ -1,7 +1,7 @@
 """Codes: a set of codes per row, such as the reasons on a notice, which say nothing of where they apply."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Number
 from typing import Any
@@ -10,7 +10,6 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import members
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.alignment import index_of
-from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.missing import is_missing
@@ -57,7 +56,9 @@ class Codes(Plain):
         columns = frame_columns(codes)[1] if is_frame(codes) else [to_vector(codes, "Codes")]
         columns = [*columns[0].T] if len(columns) == 1 and columns[0].ndim == 2 else columns
         if len(columns) != 1:
-            _refuse_marks(columns)
+            marks = [cell for column in columns for cell in column.tolist() if not is_missing(cell)]
+            if all(isinstance(mark, Number) for mark in marks) and set(marks) == {0, 1}:
+                raise BadInput(LOOK_LIKE_MARKS)
             separator = None
         elif separator is None:
             texts = [text for text in columns[0] if isinstance(text, str)]
@@ -80,13 +81,6 @@ class Codes(Plain):
 
     def describe(self, row: int) -> str:
         return visible(", ".join(self.values[row])) or "no code"
-
-
-def _refuse_marks(columns: Sequence[Array]) -> None:
-    """Raise if all cells of several columns are 0 or 1: these mark who has a code, and are none."""
-    cells = [cell for column in columns for cell in column.tolist() if not is_missing(cell)]
-    if len(columns) > 1 and all(isinstance(cell, Number) for cell in cells) and set(cells) == {0, 1}:
-        raise BadInput(LOOK_LIKE_MARKS)
 
 
 def _set(holder: str, cells: Iterable[Any], separator: str | None) -> tuple[str, ...]:

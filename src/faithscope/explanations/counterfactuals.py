@@ -118,9 +118,8 @@ class Balls(Counterfactuals):
     _per_row = (*Counterfactuals._per_row, "radii")
     _compared = ("originals", "radii")
 
-    @property
-    def scope_key(self) -> tuple[Column, ...]:
-        return self.key
+    def balls(self) -> "Balls":
+        return self
 
     @property
     def kind(self) -> str:

@@ -48,9 +48,8 @@ def rows_at(array: Any, rows: Array | slice) -> Any:
     >>> rows_at(np.array([[1, 2], [3, 4]]), np.array([1, -1])).tolist()
     [[3, 4], [3, 4]]
     """
-    if isinstance(rows, slice) or rows.dtype.kind not in "iu" or not isinstance(array, np.ndarray):
-        return array[rows]
-    if array.dtype == object or not array.flags.c_contiguous:  # take would copy all of it
+    positions = isinstance(rows, np.ndarray) and rows.dtype.kind in "iu"
+    if not positions or array.dtype == object or not array.flags.c_contiguous:  # take would copy all of it
         return array[rows]
     if len(rows) < _MANY:
         return np.take(array, rows, axis=0)

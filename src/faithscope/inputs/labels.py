@@ -34,7 +34,7 @@ def to_keys(column: Array, what: str) -> Array:
     refuse_missing(column, what)
     if column.dtype.kind in "Mm" and np.datetime_data(column.dtype)[0] == "ns":  # which Python turns into integers
         coarse = column.astype(f"{column.dtype.kind}8[us]")
-        column = coarse if (coarse == column).all() else np.fromiter(list(column), object, len(column))
+        column = coarse if (coarse == column).all() else to_objects(list(column))
     if column.dtype == object:
         _refuse_incomparable(column, what)
         refuse_mixed(column, what)

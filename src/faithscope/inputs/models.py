@@ -6,7 +6,7 @@ classifier predicts labels.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -279,24 +279,18 @@ def _module_answers(module: Any, rows: Any) -> Any:
     """
     import torch
 
-    with in_evaluation(module), torch.no_grad():
-        outputs = module(to_tensor(module, rows))
+    before = [(part, part.training) for part in module.modules()]
+    for part, _ in before:
+        part.training = False
+    try:
+        with torch.no_grad():
+            outputs = module(_to_tensor(module, rows))
+    finally:
+        for part, training in before:
+            part.training = training
     if not torch.is_tensor(outputs):
         return outputs
     return (outputs.float() if outputs.dtype == torch.bfloat16 else outputs).cpu()
-
-
-@contextmanager
-def in_evaluation(module: Any) -> Iterator[None]:
-    """A torch module in evaluation mode, and afterwards as it was before; anything else as it is."""
-    parts = [(part, part.training) for part in module.modules()] if hasattr(module, "modules") else []
-    for part, _ in parts:
-        part.training = False
-    try:
-        yield
-    finally:
-        for part, training in parts:
-            part.training = training
 
 
 def _booster_answers(booster: Any, rows: Any) -> Any:
@@ -308,11 +302,11 @@ def _booster_answers(booster: Any, rows: Any) -> Any:
     return booster.predict(xgboost.DMatrix(table, feature_names=names, enable_categorical=True))
 
 
-def to_tensor(module: Any, rows: Any) -> Any:
+def _to_tensor(module: Any, rows: Any) -> Any:
     """Numbers, with the precision and on the device of the module's own; whole numbers of a tensor stay whole."""
     import torch
 
-    own: Iterable[Any] = chain(module.parameters(), module.buffers()) if hasattr(module, "parameters") else ()
+    own = chain(module.parameters(), module.buffers())
     like = next((tensor for tensor in own if tensor.is_floating_point()), torch.empty(0))
     if torch.is_tensor(rows):
         return rows.detach().to(like.device, like.dtype if rows.is_floating_point() else rows.dtype)

@@ -123,7 +123,7 @@ def pairwise(a: Floats, b: Floats, metric: Any) -> Floats:
     from scipy.spatial.distance import cdist  # here, since it would double the time to import faithscope
 
     try:
-        distances = np.asarray(cdist(a, b, metric), np.float64)
+        distances = np.asarray(cdist(a, b, to_metric_name(metric)), np.float64)
     except (ValueError, TypeError) as problem:
         raise BadInput(f"metric={metric!r} could not be used: {str(problem).splitlines()[0][:160]}") from problem
     distances[np.isnan(a).any(axis=1)] = np.nan

@@ -10,7 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.distances.metrics import Gower, floats, paired, pairwise, to_metric_name
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints, Names
-from faithscope.inputs.arrays import declared_categories, to_vector
+from faithscope.inputs.arrays import declared_categories
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.dates import Moment, nanoseconds
 from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix
@@ -56,8 +56,8 @@ def to_metric(metric: Any, rows: Array, categories: Collection[int] = ()) -> Any
     others = rows.dtype == object or len(categories) > 0
     metric = to_metric_name(("gower" if others else "euclidean") if metric is None else metric)
     if isinstance(metric, str) and metric == "gower":
-        columns = _columns(rows)
-        return Gower.fit([column.astype(object) if j in categories else column for j, column in enumerate(columns)])
+        columns = enumerate(_columns(rows))
+        return Gower.fit([column.astype(object) if j in categories else column for j, column in columns])
     if others and not isinstance(metric, Gower):
         raise BadInput(
             f"metric={metric!r} needs complete numbers, and these rows have categories, dates or missing values: use "
@@ -67,9 +67,7 @@ def to_metric(metric: Any, rows: Array, categories: Collection[int] = ()) -> Any
 
 
 def _columns(rows: Array) -> list[Array]:
-    if rows.dtype != object:
-        return list(rows.T)
-    return [Column("", to_vector(column.tolist())).measured for column in rows.T]
+    return [Column("", column).measured for column in rows.T]
 
 
 def all_pairs(metric: Any, a: Read, b: Read) -> Floats:
