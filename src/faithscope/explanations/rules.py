@@ -171,7 +171,7 @@ class Rules(Conjunctions):
             lists = [each.features for each in (self, other) if each.positional and each.features]
             features = lists[0] if lists else both
             if len(lists) < 2 and set(both) <= set(features):
-                first, second = (each._over(features, bool(lists)) for each in (self, other))
+                first, second = self._over(features, bool(lists)), other._over(features, bool(lists))
         return Conjunctions._aligned(first, second)
 
     def _over(self, features: Names, positional: bool) -> Self:

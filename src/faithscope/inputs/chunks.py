@@ -48,8 +48,9 @@ def rows_at(array: Any, rows: Array | slice) -> Any:
     >>> rows_at(np.array([[1, 2], [3, 4]]), np.array([1, -1])).tolist()
     [[3, 4], [3, 4]]
     """
-    positions = isinstance(rows, np.ndarray) and rows.dtype.kind in "iu"
-    if not positions or array.dtype == object or not array.flags.c_contiguous:  # take would copy all of it
+    if isinstance(rows, slice) or rows.dtype.kind not in "iu":
+        return array[rows]
+    if array.dtype == object or not array.flags.c_contiguous:  # take would copy all of it
         return array[rows]
     if len(rows) < _MANY:
         return np.take(array, rows, axis=0)
