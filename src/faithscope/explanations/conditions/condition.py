@@ -359,7 +359,8 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
     else:
         tests = [*(("!=", value) for value in condition.without), *condition.bounds()]
         mask = reduce(np.logical_and, (_compare(arranged, *test) for test in tests))
-    mask &= ~arranged.missing  # a missing date or text has some number, and NaN differs from everything
+    if family != "number" or not (condition.bounds() or condition.among):
+        mask &= ~arranged.missing  # a missing date or text has some number, and NaN differs from everything
     return mask | arranged.missing if condition.missing else mask
 
 
