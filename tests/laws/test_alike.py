@@ -179,3 +179,12 @@ def test_rows_of_weight_zero_have_no_part_in_bins_and_baselines(seed):
         )
         told.append((found.value, found.low, found.high, needed.value, *sides[0], *sides[1], sides[2].value))
     assert told[0] == pytest.approx(told[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("years_in_X", [False, True])
+def test_dates_have_no_bins_of_numbers_nor_numbers_of_dates(years_in_X):
+    years = np.array([2019.0, 2020.0, 2021.0, 2022.0])
+    dates = pd.to_datetime([f"{year:.0f}-01-01" for year in years])
+    X, train = (pd.DataFrame({"since": column}) for column in ((years, dates) if years_in_X else (dates, years)))
+    with pytest.raises(fs.errors.WrongType, match=r"holds numbers or dates in X and 2019\S* in X_train"):
+        fs.Importances([[1.0]] * 4, ["since"]).to_rules(X, k=1, X_train=train)

@@ -110,7 +110,7 @@ class PairCounts:
         self.halved = alike and sizes <= _TABLE and int(pieces.places[-1]) < 1.5 * len(pieces.position)
         arranged = near.centers[codes[pieces.order]] if self.halved else near.centers
         radii = radii[:, codes[pieces.order]] if self.halved else radii
-        self.tiles = to_tiles(replace(near, centers=arranged, rows=rows, radii=radii[0]), radii)
+        self.tiles = to_tiles(replace(near, centers=arranged, rows=rows, radii=radii))
 
     @cached_property
     def alike(self) -> bool:

@@ -17,6 +17,7 @@ from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.columns import ZONED, Column, Rows, default_names, distinct_names
 from faithscope.inputs.dates import Moment
 from faithscope.inputs.grouping import group
+from faithscope.words import readable
 
 _ALIKE = {"number", "text", "date", ZONED, ""}  # families of columns; "" if all is missing
 
@@ -103,9 +104,10 @@ def _binned(values: Column, known: Column, position: int, bins: int, rows: Ints)
         codes = np.searchsorted(ends, numbers[rows], side="left")  # how many lie below
         zoned = "zone" in values.family
         bounds = ends.tolist() if numbers.dtype.kind == "f" else [Moment(end, zoned) for end in ends.tolist()]
-        upto, above = [condition("<=", bound) for bound in bounds], [condition(">", bound) for bound in bounds]
-        conditions = [*upto[:1], *(low & high for low, high in zip(above, upto[1:], strict=False)), *above[-1:]]
-        conditions = conditions or [condition("!=", None)]
+        present = condition("!=", None)
+        above = [present, *(condition(">", bound) for bound in bounds)]
+        upto = [*(condition("<=", bound) for bound in bounds), present]
+        conditions = [low & high for low, high in zip(above, upto, strict=True)]
     codes[values.missing[rows]] = len(conditions)
     return codes + 1, [*conditions, condition("==", None)]
 
@@ -125,9 +127,11 @@ def _ends(column: Column, known: Column, bins: int) -> Array:
     """The distinct quantiles at 1/bins, 2/bins, … of what is known of a column, ascending; none if nothing is."""
     numbers = _numbers(known)
     present = np.empty(0) if numbers is None else numbers[~known.missing]
-    if numbers is None and not known.missing.all():
+    apart = column.family and column.family.startswith("date") != known.family.startswith("date")
+    if (numbers is None or apart) and not known.missing.all():
         seen = known.values[~known.missing][0]
-        raise WrongType(f"Column {column.name!r} holds numbers or dates in X and {seen!r} in X_train: convert one.")
+        told = repr(seen) if isinstance(seen, str) else readable(seen)
+        raise WrongType(f"Column {column.name!r} holds numbers or dates in X and {told} in X_train: convert one.")
     shares = np.arange(1, bins) / bins
     if not len(present):
         return present

@@ -1,7 +1,7 @@
 """Codes: a set of codes per row, such as the reasons on a notice, which say nothing of where they apply."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Number
 from typing import Any
@@ -10,7 +10,6 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.explanations.base import members
 from faithscope.explanations.keys import Plain
 from faithscope.inputs.alignment import index_of
-from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects, to_vector
 from faithscope.inputs.checks import is_real
 from faithscope.inputs.missing import is_missing
@@ -57,14 +56,16 @@ class Codes(Plain):
         columns = frame_columns(codes)[1] if is_frame(codes) else [to_vector(codes, "Codes")]
         columns = [*columns[0].T] if len(columns) == 1 and columns[0].ndim == 2 else columns
         if len(columns) != 1:
-            _refuse_marks(columns)
+            marks = [cell for column in columns for cell in column.tolist() if not is_missing(cell)]
+            if all(isinstance(mark, Number) for mark in marks) and set(marks) == {0, 1}:
+                raise BadInput(LOOK_LIKE_MARKS)
             separator = None
         elif separator is None:
             texts = [text for text in columns[0] if isinstance(text, str)]
             separator = next((mark for mark in SEPARATORS if any(mark in text for text in texts)), None)
         rows = enumerate(zip(*columns, strict=True))
-        self._fill(values=to_objects([_set(f"row {row}", cells, separator) for row, cells in rows]))
-        self._fill(index=index_of(codes))
+        sets = [_set(f"row {row}", cells, separator) for row, cells in rows]
+        self._fill(values=to_objects(sets), index=index_of(codes))
 
     @classmethod
     def of_cells(cls, rows: Iterable[Iterable[Any]], separator: str | None) -> "Codes":
@@ -82,31 +83,23 @@ class Codes(Plain):
         return visible(", ".join(self.values[row])) or "no code"
 
 
-def _refuse_marks(columns: Sequence[Array]) -> None:
-    """Raise if all cells of several columns are 0 or 1: these mark who has a code, and are none."""
-    cells = [cell for column in columns for cell in column.tolist() if not is_missing(cell)]
-    if len(columns) > 1 and all(isinstance(cell, Number) for cell in cells) and set(cells) == {0, 1}:
-        raise BadInput(LOOK_LIKE_MARKS)
-
-
 def _set(holder: str, cells: Iterable[Any], separator: str | None) -> tuple[str, ...]:
     """The codes in a row's cells, sorted: each cell is a code, a list of them, or a text of joined ones."""
     parts: list[Any] = []
     for cell in cells:
         split = cell.split(separator) if isinstance(cell, str) and separator else members(cell)
         parts += [cell] if split is None else split
-    return tuple(sorted({code for part in parts if (code := _code(holder, part))}))
-
-
-def _code(holder: str, cell: Any) -> str:
-    """One code as a text; empty if there is none."""
-    if isinstance(cell, str):
-        text = str(cell).strip(_BLANKS)
-        if text.startswith("["):
-            raise BadInput(f"A code is no text of a list; {holder} has {text!r}: pass the lists themselves.")
-        return text[:-2] if _WHOLE.fullmatch(text) else text
-    if is_missing(cell):
-        return ""
-    if not (isinstance(cell, Decimal) or is_real(cell)) or cell % 1 != 0:
-        raise WrongType(f"A code is a text or a whole number; {holder} has {readable(cell)}: write it as a text.")
-    return str(int(cell))
+    codes = set[str]()
+    for part in parts:
+        if isinstance(part, str):
+            text = str(part).strip(_BLANKS)
+            if text.startswith("["):
+                raise BadInput(f"A code is no text of a list; {holder} has {text!r}: pass the lists themselves.")
+            codes.add(text[:-2] if _WHOLE.fullmatch(text) else text)
+        elif not is_missing(part):
+            if not (isinstance(part, Decimal) or is_real(part)) or part % 1 != 0:
+                raise WrongType(
+                    f"A code is a text or a whole number; {holder} has {readable(part)}: write it as a text."
+                )
+            codes.add(str(int(part)))
+    return tuple(sorted(codes - {""}))

@@ -9,7 +9,7 @@ from faithscope.errors import Incompatible
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.distances.points import Points, cell_text, to_cells, to_metric
 from faithscope.explanations.importances import to_names
-from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.alignment import labels_of, same_rows
 from faithscope.inputs.array_types import Array, Bools, Floats, Names
 from faithscope.inputs.arrays import declared_categories
 from faithscope.inputs.checks import same_length
@@ -77,7 +77,7 @@ class Counterfactuals(Explanations):
             names=to_names(names, columns, new.shape[1], "Counterfactuals"),
             metric=to_metric(metric, np.concatenate([new, old]), categories),
             dates=tuple(map(max, dates, own_dates)),
-            index=index_of(points) if index_of(originals) is None else index_of(originals),
+            index=labels_of(originals, points),
         )
 
     @property
@@ -118,9 +118,8 @@ class Balls(Counterfactuals):
     _per_row = (*Counterfactuals._per_row, "radii")
     _compared = ("originals", "radii")
 
-    @property
-    def scope_key(self) -> tuple[Column, ...]:
-        return self.key
+    def balls(self) -> "Balls":
+        return self
 
     @property
     def kind(self) -> str:

@@ -12,7 +12,7 @@ from faithscope.explanations.alike import alike_rules
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.forms import NAMED, NO_CODE, ORDERED_CODES, SIGNS, are_codes, names_all, signs, top_signs
 from faithscope.explanations.rules import Rules
-from faithscope.inputs.alignment import index_of
+from faithscope.inputs.alignment import index_of, labels_of
 from faithscope.inputs.array_types import Array, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import check_whole, same_length
@@ -211,7 +211,7 @@ class Importances(Explanations):
         rules = alike_rules(marks, names, X, check_whole(bins, "bins", 2), X_train)
         most = int((marks != 0).sum(axis=1).max(initial=0))
         said = f"rows are alike if they share a bin, of at most {bins}, in each of up to {most} named features"
-        return rules._with(remarks=(*self.notes, said), index=rules.index if self.index is None else self.index)
+        return rules._with(remarks=(*self.notes, said), index=labels_of(self, rules))
 
     def describe(self, row: int) -> str:
         """The text of one row's importances; after a discretizer, only of the features that are not 0."""

@@ -47,10 +47,9 @@ class Prototypes(Shared):
 
     def __init__(self, indices: Any, points: Any = None, metric: Any = "euclidean") -> None:
         distinct, codes = _distinct_sets(indices)
-        self._fill(codes=codes, distinct=distinct, index=index_of(indices))
-        if points is not None:
-            self._fill(points=Points.of(points, metric))
-            self._refuse_beyond()
+        held = None if points is None else Points.of(points, metric)
+        self._fill(codes=codes, distinct=distinct, points=held, index=index_of(indices))
+        self._refuse_beyond()
 
     @property
     def kind(self) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from faithscope.errors import WrongType
 from faithscope.explanations.base import Explanations
-from faithscope.inputs.alignment import index_of, same_rows
+from faithscope.inputs.alignment import labels_of, same_rows
 from faithscope.inputs.array_types import Array
 from faithscope.inputs.arrays import frame_columns, is_frame, to_objects
 from faithscope.inputs.checks import same_length
@@ -62,12 +62,12 @@ class Reasons(Explanations):
         column = to_texts(texts, "Reasons")
         about = np.full(len(column), None, object)
         if inputs is not None:
-            about = _joined(inputs)
+            columns = frame_columns(inputs)[1] if is_frame(inputs) else [inputs]
+            read = [to_texts(column, "Inputs") for column in columns]
+            about = to_objects(["\n".join(row) for row in zip(*read, strict=True)])
             same_length(reasons=len(column), inputs=len(about))
             same_rows(inputs=inputs, reasons=texts)
-        labels = index_of(inputs)
-        self._fill(texts=column, folded=per_text(column, fold), about=about)
-        self._fill(index=index_of(texts) if labels is None else labels)
+        self._fill(texts=column, folded=per_text(column, fold), about=about, index=labels_of(inputs, texts))
 
     @property
     def inputs(self) -> Array | None:
@@ -142,10 +142,3 @@ def shown(text: str) -> str:
     """The text as it is shown: its beginning, control characters visible, quoted if there is nothing to see."""
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return visible(cut) if cut.strip() else repr(cut)
-
-
-def _joined(inputs: Any) -> Array:
-    """The input of each row; of several columns, one after the other."""
-    columns = frame_columns(inputs)[1] if is_frame(inputs) else [inputs]
-    texts = [to_texts(column, "Inputs") for column in columns]
-    return to_objects(["\n".join(row) for row in zip(*texts, strict=True)])

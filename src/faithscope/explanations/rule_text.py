@@ -73,7 +73,6 @@ _JOINS = re.compile(r"(?:^|\s)(?:and|or)(?:\s|$)", re.IGNORECASE)
 _WORDS = re.compile(r"(?:^|\s)(?:and|or|in|not|is|between)(?:\s|$)", re.IGNORECASE)
 _LEAST_SINGLE, _LEAST_OF_LIGHTGBM = 2.0**-149, "1e-35"
 _LISTED = {"in": ("{", "}"), "not in": ("{", "}"), "between": ("[", "]")}  # the brackets of their values
-_ASKS = {"==": "missing", "!=": "present"}
 
 
 def write_rule(conditions: Iterable[Sequence[Any]]) -> str:
@@ -103,17 +102,19 @@ def _write_condition(feature: Any, operator: str, value: Any) -> str:
     if plain not in (*BOUNDS, *ANY_OF, *_LISTED):
         raise BadInput(f"Operator {operator!r} on feature {feature!r} is not in the rule grammar.")
     name = feature if _WORD.fullmatch(feature) and feature not in _RESERVED else quoted(feature)
-    text = f"{name} {_joined(plain, map(_written, value if plain in _LISTED else (value,)))}"
+    text = f"{name} {joined(plain, value)}"
     return text if plain == operator else f"({text}{OR_MISSING})"
 
 
-def _joined(operator: str, values: Iterable[str]) -> str:
-    """An operator with the texts of its values, in brackets if they are a list."""
-    opening, closing = _LISTED.get(operator, ("", ""))
-    return f"{operator} {opening}{', '.join(values)}{closing}"
+def joined(operator: str, value: Any, bare: bool = False) -> str:
+    """An operator with the text of its value, or in brackets with those of its values."""
+    if operator not in _LISTED:
+        return f"{operator} {written(value, bare)}"
+    opening, closing = _LISTED[operator]
+    return f"{operator} {opening}{', '.join(written(each, bare) for each in value)}{closing}"
 
 
-def _written(value: Any, bare: bool = False, rounded: bool = False) -> str:
+def written(value: Any, bare: bool = False, rounded: bool = False) -> str:
     """A value as text; `bare` if texts need no quotes and whole numbers no point."""
     value = value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value
     if isinstance(value, str):
@@ -144,37 +145,6 @@ def _rounded(value: float) -> str:
     return "0" if abs(value) < _LEAST_SINGLE or text.lstrip("-") == _LEAST_OF_LIGHTGBM else text
 
 
-def told(triples: Sequence[Triple]) -> str:
-    """What conditions on one feature ask of it, as people read it: two bounds in one, 3 < age <= 7.
-
-    Bounds are rounded if nothing else is asked, and none of them would look alike.
-
-    Examples
-    --------
-    >>> told([("age", ">", 3.0), ("age", "<=", 37.123456789)]), told([("odd; --", "==", "37")])
-    ('3 < age < 37.12346', '"odd; --" == "37"')
-    """
-    name, or_missing = shown_name(triples[0][0]), triples[0][1].endswith(OR_MISSING)
-    asked = [(sign.removesuffix(OR_MISSING), it if isinstance(it, tuple) else (it,)) for _, sign, it in triples]
-    values = {value for _, held in asked for value in held}
-    alone = all(sign in BOUNDS for sign, _ in asked)
-    texts = {value: _written(value, bare=True, rounded=alone) for value in values}
-    if len(set(texts.values())) < len(texts):
-        texts = {value: _written(value, bare=True) for value in values}
-    bounds = [(_shown_operator(sign, end, texts[end]), texts[end]) for sign, (end, *_) in asked if sign in BOUNDS]
-    parts = [f"{name} {sign} {text}" for sign, text in bounds]
-    if len(bounds) == 2:
-        (above, low), (below, high) = bounds
-        parts = [f"{low} {above.replace('>', '<')} {name} {below} {high}"]
-    for sign, held in asked:
-        if held == (None,):
-            parts.append(f"{name} is {_ASKS[sign]}")
-        elif sign not in BOUNDS:
-            parts.append(f"{name} {_joined(sign, map(texts.__getitem__, held))}")
-    text = " and ".join(parts)
-    return text if not or_missing else f"({text}){OR_MISSING}" if len(parts) > 1 else text + OR_MISSING
-
-
 def shown_name(name: str) -> str:
     """A feature's name in a rule.
 
@@ -187,7 +157,7 @@ def shown_name(name: str) -> str:
     return name if plain else quoted(name)
 
 
-def _shown_operator(operator: str, bound: Any, shown: str) -> str:
+def shown_operator(operator: str, bound: Any, shown: str) -> str:
     """The operator with which a rounded bound means the same for all numbers that have no more digits than it shows.
 
     XGBoost splits by ``x < 4``, and rows are read in single precision, so the exact bound is ``x <= 3.9999998``; that
@@ -273,7 +243,12 @@ class RuleReader:
         if not isinstance(text, str):
             raise WrongType(f"A rule must be a text; got {text!r} ({type(text).__name__}).")
         if text.lstrip().startswith("["):
-            return _parse_json(text)
+            with one_sentence(
+                "The rule starts like JSON, but is no list of [feature, operator, value] ({why}): write one."
+            ):
+                plain = str.__str__  # which takes texts alone
+                given = [(plain(name), plain(operator), value) for name, operator, value in json.loads(text)]
+            return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in given]
         if text.strip() in _WHOLE:
             return [*_WHOLE[text.strip()]]
         self.text, self.place = text, 0
@@ -368,13 +343,6 @@ class RuleReader:
             text = "a text with no escapes but those of JSON"
             bare = "a date that there is, or a number with fewer digits"
             raise self.wrong(text if written.startswith('"') else bare) from None
-
-
-def _parse_json(text: str) -> list[Triple]:
-    with one_sentence("The rule starts like JSON, but is no list of [feature, operator, value] ({why}): write one."):
-        plain = str.__str__  # which takes texts alone
-        given = [(plain(name), plain(operator), value) for name, operator, value in json.loads(text)]
-    return [(name, operator, tuple(it) if isinstance(it, list) else it) for name, operator, it in given]
 
 
 def to_value(written: str) -> Any:

@@ -22,7 +22,7 @@ from faithscope.explanations.conditions.condition import (
 )
 from faithscope.explanations.conditions.conjunctions import Conjunction, Conjunctions, number_conjunctions
 from faithscope.explanations.rule_text import NEVER, OR_MISSING, RuleReader, Triple
-from faithscope.inputs.array_types import Array, Bools, Ints, Names
+from faithscope.inputs.array_types import Bools, Ints, Names
 from faithscope.inputs.arrays import to_items
 from faithscope.inputs.checks import is_whole
 from faithscope.inputs.columns import Column, Rows, default_names, distinct_names
@@ -49,8 +49,6 @@ class Rules(Conjunctions):
         Whether rows given as a plain array have their columns in the order of `features`.
     categories : mapping from feature to a mapping from code to text
         Of features that rows may hold as whole numbers, while conditions name what the numbers stand for.
-    claimed : (n,) structured array, optional
-        What the explainer itself says of each rule, such as its "precision" and "coverage".
 
     Examples
     --------
@@ -63,7 +61,6 @@ class Rules(Conjunctions):
     tree: str | None = None
     positional: bool = True
     categories: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    claimed: Array | None = None
 
     _settings = ("features", "tree", "positional", "categories")
     _alike = (("features", "features"),)
@@ -164,24 +161,18 @@ class Rules(Conjunctions):
         return both._with(tree=tree, categories=joined_categories(self.categories, other.categories))
 
     def _aligned(self, other: Any) -> tuple[Self, Any]:
-        first, second = self._over_one_list(other)
-        return Conjunctions._aligned(first, second)
-
-    def _over_one_list(self, other: Any) -> tuple[Self, Any]:
         """Both over the same features if a list of features is only that of names in order of appearance.
 
         Such a list differs from one set of rules to the next, though the columns that they name are the same.
         """
-        if not isinstance(other, Rules):
-            return self, other
-        theirs = other.features
-        lists = [each.features for each in (self, other) if each.positional and each.features]
-        if self.features == theirs or len(lists) == 2:
-            return self, other
-        features = lists[0] if lists else tuple(dict.fromkeys([*self.features, *theirs]))
-        if not {*self.features, *theirs} <= set(features):
-            return self, other
-        return self._over(features, bool(lists)), other._over(features, bool(lists))
+        first, second = self, other
+        if isinstance(other, Rules) and self.features != other.features:
+            both = tuple(dict.fromkeys([*self.features, *other.features]))
+            lists = [each.features for each in (self, other) if each.positional and each.features]
+            features = lists[0] if lists else both
+            if len(lists) < 2 and set(both) <= set(features):
+                first, second = self._over(features, bool(lists)), other._over(features, bool(lists))
+        return Conjunctions._aligned(first, second)
 
     def _over(self, features: Names, positional: bool) -> Self:
         """The same rules over these features, in this order."""

@@ -48,7 +48,7 @@ def rows_at(array: Any, rows: Array | slice) -> Any:
     >>> rows_at(np.array([[1, 2], [3, 4]]), np.array([1, -1])).tolist()
     [[3, 4], [3, 4]]
     """
-    if isinstance(rows, slice) or rows.dtype.kind not in "iu" or not isinstance(array, np.ndarray):
+    if isinstance(rows, slice) or rows.dtype.kind not in "iu":
         return array[rows]
     if array.dtype == object or not array.flags.c_contiguous:  # take would copy all of it
         return array[rows]

@@ -14,6 +14,7 @@ from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Bools, Ints, Names
 from faithscope.inputs.arrays import (
     declared_categories,
+    frame_column,
     frame_names,
     is_frame,
     is_row,
@@ -22,7 +23,7 @@ from faithscope.inputs.arrays import (
     to_objects,
     to_vector,
 )
-from faithscope.inputs.dates import dated_column, to_ticks
+from faithscope.inputs.dates import has_zone, in_utc, to_ticks
 from faithscope.inputs.missing import missing_values
 from faithscope.inputs.rows import flat_rows
 from faithscope.words import hint
@@ -116,9 +117,7 @@ class Column:
         if self.values.dtype.kind in "biuf":
             kind = np.result_type(self.values, np.uint8 if self.values.dtype.kind in "biu" else float)
             return self.values.astype(kind, copy=False)
-        exact = self.exact
-        if any(isinstance(item, Decimal) for item in exact):
-            exact = np.array([float(item) if isinstance(item, Decimal) else item for item in exact], object)
+        exact = to_objects([float(item) if isinstance(item, Decimal) else item for item in self.exact])
         try:
             floats = exact.astype(np.float64)
         except OverflowError:  # an integer that no float can hold
@@ -142,11 +141,9 @@ class Column:
             return self.values.astype(object)
         if self.family != "number":
             return self.values
-        try:
-            return np.array(self.exact.tolist(), np.float64)
-        except OverflowError:  # integers that no float can hold are infinite
-            known = [(inf if item > 0 else -inf) if abs(item) > _MOST else item for item in self.exact.tolist()]
-            return np.array(known, np.float64)
+        # Integers that no float can hold are infinite.
+        held = [(inf if item > 0 else -inf) if abs(item) > _MOST else item for item in self.exact.tolist()]
+        return np.array(held, np.float64)
 
     @cached_property
     def coded(self) -> tuple[Ints, dict[Any, int]]:
@@ -199,6 +196,7 @@ class Rows:
         self._X, self.named, self._what = X, is_frame(X), what
         self._parts = [] if self.named else _parts(X, loose, what)
         self.names = frame_names(X) if self.named else default_names(len(self._parts))
+        self._declared = declared_categories(X)
 
     def __len__(self) -> int:
         return int(self._X.shape[0]) if self.named else len(self._X)
@@ -206,15 +204,13 @@ class Rows:
     def column(self, place: int) -> Column:
         """One column by its position, made anew: whoever asks keeps it."""
         if self.named:
-            values, zoned = dated_column(self._X, place)
+            given = frame_column(self._X, place)
+            zoned = has_zone(given)
+            values = in_utc(given) if zoned and hasattr(self._X, "iloc") else to_vector(given)
             return Column(self.names[place], values, zoned, place in self._declared)
         part = self._parts[place]
         typed = part.tolist() if isinstance(part, np.ndarray) and part.dtype == object else part
         return Column(self.names[place], to_vector(typed, self._what))
-
-    @cached_property
-    def _declared(self) -> set[int]:
-        return declared_categories(self._X)
 
     @cached_property
     def columns(self) -> list[Column]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from faithscope.errors import BadInput
 from faithscope.inputs.array_types import Array
-from faithscope.inputs.arrays import frame_column, to_objects, to_vector
+from faithscope.inputs.arrays import to_objects
 from faithscope.inputs.missing import is_missing, missing_values
 
 UNITS = {  # in nanoseconds, coarsest first
@@ -51,7 +51,7 @@ class Moment:
         """A date of Python, NumPy or pandas; None for anything else."""
         if not isinstance(value, np.datetime64 | datetime.date) or is_missing(value):
             return None
-        (tick,) = nanoseconds(np.array([value]) if isinstance(value, np.datetime64) else to_objects([value]))
+        (tick,) = nanoseconds(np.array([value]))
         return cls(tick, getattr(value, "tzinfo", None) is not None)
 
     @classmethod
@@ -113,13 +113,6 @@ def to_ticks(column: Array) -> tuple[Array, int]:
         return np.array(ticks, np.int64), 1
     except OverflowError:
         return np.array(ticks, object), 1
-
-
-def dated_column(frame: Any, j: int) -> tuple[Array, bool]:
-    """One column of a table, dates with a time zone in UTC, and whether it has a time zone."""
-    column = frame_column(frame, j)
-    zoned = has_zone(column)
-    return in_utc(column) if zoned and hasattr(frame, "iloc") else to_vector(column), zoned
 
 
 def has_zone(column: Any) -> bool:

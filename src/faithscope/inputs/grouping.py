@@ -16,7 +16,6 @@ Column = Array  # (n, w) numeric, or (n,) of Python objects
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
-_SHORT = 3
 
 
 def group(columns: Sequence[Column]) -> tuple[Ints, Ints]:
@@ -64,34 +63,22 @@ def _group_objects(column: Column) -> tuple[Ints, Ints]:
 
 def hash_rows(blocks: Sequence[Column]) -> Words:
     """A 64-bit number for each row; equal rows have equal numbers in every process."""
-    width = sum(_words(block[:1]).shape[1] for block in blocks)
-    factors = np.random.Generator(np.random.PCG64(0)).integers(0, 2**63, width).astype(np.uint64) * np.uint64(2)
-    factors += np.uint64(1)
+    rng, widths = np.random.Generator(np.random.PCG64(0)), [_words(block[:1]).shape[1] for block in blocks]
+    factors = [2 * rng.integers(0, 2**63, width, np.uint64) + 1 for width in widths]
     hashes = np.zeros(len(blocks[0]), np.uint64)
 
     def fill(start: int, stop: int) -> None:
-        used, sums = 0, hashes[start:stop]
-        for block in blocks:
+        sums = hashes[start:stop]
+        for block, odd in zip(blocks, factors, strict=True):
             words = _words(block[start:stop])
             words *= _GOLDEN
             words ^= words >> _HALF
-            sums += _products(words, factors[used : used + words.shape[1]])
-            used += words.shape[1]
+            sums += np.einsum("ij,j->i", words, odd)  # matmul is slow for short rows
         sums ^= sums >> _HALF
         sums *= _GOLDEN
 
-    over_chunks(fill, len(hashes), width)
+    over_chunks(fill, len(hashes), sum(widths))
     return hashes
-
-
-def _products(words: Words, factors: Words) -> Words:
-    """``words @ factors``, which NumPy is slow at for short rows."""
-    if not 0 < len(factors) <= _SHORT:
-        return words @ factors
-    products: Words = words[:, 0] * factors[0]
-    for place in range(1, len(factors)):
-        products += words[:, place] * factors[place]
-    return products
 
 
 def _words(chunk: Column) -> Words:
@@ -123,36 +110,30 @@ def _leaders(hashes: Words) -> Rows:
     # From behind, since the last row to be written stays.
     owners[(hashes[::-1] >> bits).view(np.int64)] = np.arange(rows - 1, -1, -1, dtype=owners.dtype)
     leader = np.empty(rows, owners.dtype)
-    displaced: list[Rows] = []
 
-    def lead(start: int, stop: int) -> None:
+    def lead(start: int, stop: int) -> Ints:
         own = hashes[start:stop]
         leader[start:stop] = np.take(owners, (own >> bits).view(np.int64))
-        wrong = np.flatnonzero(np.take(hashes, leader[start:stop]) != own).astype(leader.dtype)
-        if len(wrong):
-            wrong += start
-            displaced.append(wrong)
+        return start + np.flatnonzero(np.take(hashes, leader[start:stop]) != own)
 
-    over_chunks(lead, rows, 2)
-    if displaced:
-        again = np.sort(np.concatenate(displaced))
-        leader[again] = again[_leaders(hashes[again] * _GOLDEN)]
+    displaced = np.concatenate(over_chunks(lead, rows, 2))
+    if len(displaced):
+        leader[displaced] = displaced[_leaders(hashes[displaced] * _GOLDEN)]
     return leader
 
 
 def _differ_from(blocks: list[Column], leader: Rows) -> Ints:
     """Rows that are not equal to the leader of their group."""
-    different: list[Ints] = []
 
-    def compare(start: int, stop: int) -> None:
-        leaders = leader[start:stop]
+    def compare(start: int, stop: int) -> Ints:
+        leaders, different = leader[start:stop], np.zeros(stop - start, bool)
         for block in blocks if (leaders != np.arange(start, stop)).any() else ():
             wrong = block[start:stop] != rows_at(block, leaders)
             if wrong.any():
-                different.append(start + np.flatnonzero(wrong.any(axis=1)))
+                different |= wrong.any(axis=1)
+        return start + np.flatnonzero(different)
 
-    over_chunks(compare, len(leader), sum(block[:1].nbytes for block in blocks) // 8)
-    return np.concatenate(different) if different else np.empty(0, np.int64)
+    return np.concatenate(over_chunks(compare, len(leader), sum(block[:1].nbytes for block in blocks) // 8))
 
 
 def _split_collisions(blocks: list[Column], leader: Rows, different: Ints) -> None:

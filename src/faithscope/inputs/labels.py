@@ -15,7 +15,7 @@ from faithscope.inputs.array_types import Array, Floats
 from faithscope.inputs.arrays import frame_columns, is_frame, is_row, to_objects, to_vector
 from faithscope.inputs.checks import same_length
 from faithscope.inputs.columns import Column, Rows
-from faithscope.inputs.missing import missing_values, refuse_rows
+from faithscope.inputs.missing import refuse_missing
 from faithscope.inputs.numbers import refuse_nonfinite, stack_numbers, to_matrix
 
 _FEWEST = 20  # rows below which nothing looks continuous
@@ -32,10 +32,10 @@ def to_keys(column: Array, what: str) -> Array:
     """What `to_vector` gave, if it is one hashable value per row, none missing, and all of one type."""
     if column.ndim != 1:
         raise BadInput(f"{what} must be one value per row; got shape {column.shape}.")
-    refuse_rows(np.flatnonzero(missing_values(column)), what, column)
+    refuse_missing(column, what)
     if column.dtype.kind in "Mm" and np.datetime_data(column.dtype)[0] == "ns":  # which Python turns into integers
         coarse = column.astype(f"{column.dtype.kind}8[us]")
-        column = coarse if (coarse == column).all() else np.fromiter(list(column), object, len(column))
+        column = coarse if (coarse == column).all() else to_objects(list(column))
     if column.dtype == object:
         _refuse_incomparable(column, what)
         refuse_mixed(column, what)

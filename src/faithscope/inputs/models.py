@@ -6,7 +6,7 @@ classifier predicts labels.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -119,11 +119,11 @@ class Model:
         """(n, classes) probabilities; a single column is that of class 1."""
         return of_both_classes(to_outputs(self.function("probabilities")(rows)))
 
-    def gives_numbers(self, answer: Any, checked: bool = False) -> bool:
-        """Whether its answer is numbers and not labels: see the rule above; `checked` if `to_labels` gave it."""
+    def gives_numbers(self, answer: Any) -> bool:
+        """Whether its answer is numbers and not labels: see the rule above."""
         if self.kind is not None:
             return self.kind == "regressor"
-        labels = answer if checked else to_labels(answer)
+        labels = to_labels(answer)
         if labels.dtype == object:
             odd = (label for label in labels if isinstance(label, Number) and not isinstance(label, Integral))
             return any(not isinstance(label, Real | Decimal) or label % 1 != 0 for label in odd)
@@ -279,24 +279,18 @@ def _module_answers(module: Any, rows: Any) -> Any:
     """
     import torch
 
-    with in_evaluation(module), torch.no_grad():
-        outputs = module(to_tensor(module, rows))
+    before = [(part, part.training) for part in module.modules()]
+    for part, _ in before:
+        part.training = False
+    try:
+        with torch.no_grad():
+            outputs = module(_to_tensor(module, rows))
+    finally:
+        for part, training in before:
+            part.training = training
     if not torch.is_tensor(outputs):
         return outputs
     return (outputs.float() if outputs.dtype == torch.bfloat16 else outputs).cpu()
-
-
-@contextmanager
-def in_evaluation(module: Any) -> Iterator[None]:
-    """A torch module in evaluation mode, and afterwards as it was before; anything else as it is."""
-    parts = [(part, part.training) for part in module.modules()] if hasattr(module, "modules") else []
-    for part, _ in parts:
-        part.training = False
-    try:
-        yield
-    finally:
-        for part, training in parts:
-            part.training = training
 
 
 def _booster_answers(booster: Any, rows: Any) -> Any:
@@ -308,11 +302,11 @@ def _booster_answers(booster: Any, rows: Any) -> Any:
     return booster.predict(xgboost.DMatrix(table, feature_names=names, enable_categorical=True))
 
 
-def to_tensor(module: Any, rows: Any) -> Any:
+def _to_tensor(module: Any, rows: Any) -> Any:
     """Numbers, with the precision and on the device of the module's own; whole numbers of a tensor stay whole."""
     import torch
 
-    own: Iterable[Any] = chain(module.parameters(), module.buffers()) if hasattr(module, "parameters") else ()
+    own = chain(module.parameters(), module.buffers())
     like = next((tensor for tensor in own if tensor.is_floating_point()), torch.empty(0))
     if torch.is_tensor(rows):
         return rows.detach().to(like.device, like.dtype if rows.is_floating_point() else rows.dtype)

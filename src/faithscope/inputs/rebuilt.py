@@ -63,8 +63,7 @@ class ArrayRows:
     def __call__(self, columns: Columns) -> Any:
         if self.dtype.kind in "biufM":
             kind = np.float64 if self.dtype.kind in "biu" else self.dtype
-            stacked = columns if isinstance(columns, np.ndarray) else np.stack(columns)
-            rows = np.array(stacked.T, kind, order="C")
+            rows = np.array(np.asarray(columns).T, kind, order="C")
         else:
             rows = np.empty((len(columns[0]), len(columns)), object)
             for j, column in enumerate(columns):

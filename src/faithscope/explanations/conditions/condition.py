@@ -13,7 +13,16 @@ import numpy as np
 
 from faithscope.errors import BadInput, Incompatible, WrongType
 from faithscope.explanations.base import members
-from faithscope.explanations.rule_text import ANY_OF, BOUNDS, OR_MISSING, Triple, told
+from faithscope.explanations.rule_text import (
+    ANY_OF,
+    BOUNDS,
+    OR_MISSING,
+    Triple,
+    joined,
+    shown_name,
+    shown_operator,
+    written,
+)
 from faithscope.inputs.array_types import Bools
 from faithscope.inputs.arrays import EXACT, to_objects
 from faithscope.inputs.columns import Column
@@ -55,6 +64,8 @@ class Condition:
     --------
     >>> str(Condition(0, "age", low=3, low_open=True) & Condition(0, "age", high=7.0))
     '3 < age <= 7'
+    >>> str(to_condition(0, "age", "<=", 37.123456789)), str(to_condition(0, "odd; --", "==", "37"))
+    ('age < 37.12346', '"odd; --" == "37"')
     """
 
     position: int
@@ -90,10 +101,10 @@ class Condition:
         """The condition as (feature, operator, value), of which there may be several: all of them must hold."""
         if self.among is not None:
             values = (*self.among, None) if self.missing else self.among
-            return [(self.feature, "==", values[0]) if len(values) == 1 else (self.feature, "in", values)]
+            return [(self.feature, *_any_of("==", values))]
         tests: list[tuple[str, Any]] = [*self.bounds()]
         if self.without:
-            tests.append(("!=", self.without[0]) if len(self.without) == 1 else ("not in", self.without))
+            tests.append(_any_of("!=", self.without))
         suffix = OR_MISSING * self.missing
         return [(self.feature, operator + suffix, value) for operator, value in tests or [("!=", None)]]
 
@@ -105,9 +116,31 @@ class Condition:
     def __str__(self) -> str:
         """The condition as `rule_text.parse_rule` reads it; bounds of more than eight digits are rounded to seven.
 
+        None is rounded if a value is ruled out beside it, or if both would look alike.
         For numbers of seven digits or fewer the text means what the condition means: ``x <= 3.99999976`` is ``x < 4``.
         """
-        return "nothing" if self.never else told(self.triples())
+        if self.never:
+            return "nothing"
+        name, bounds = shown_name(self.feature), self.bounds()
+        if self.among is not None:
+            values = (*self.among, None) if self.missing else self.among
+            return f"{name} is missing" if values == (None,) else f"{name} {joined(*_any_of('==', values), bare=True)}"
+        texts = [written(end, bare=True, rounded=not self.without) for _, end in bounds]
+        if len(set(texts)) < len(texts):
+            texts = [written(end, bare=True) for _, end in bounds]
+        signs = [shown_operator(*bound, text) for bound, text in zip(bounds, texts, strict=True)]
+        parts = [f"{name} {sign} {text}" for sign, text in zip(signs, texts, strict=True)]
+        if len(bounds) == 2:
+            parts = [f"{texts[0]} {signs[0].replace('>', '<')} {name} {signs[1]} {texts[1]}"]
+        if self.without:
+            parts.append(f"{name} {joined(*_any_of('!=', self.without), bare=True)}")
+        text = " and ".join(parts) or f"{name} is present"
+        return text if not self.missing else f"({text}){OR_MISSING}" if len(parts) > 1 else text + OR_MISSING
+
+
+def _any_of(operator: str, values: tuple[Any, ...]) -> tuple[str, Any]:
+    """The test by ``==`` or ``!=`` of one value, or that of several."""
+    return (operator, values[0]) if len(values) == 1 else (ANY_OF[operator], values)
 
 
 NOTHING = Condition(-1, "", among=())  # the only part of the conjunction that is never true
@@ -306,14 +339,12 @@ def holds(condition: Condition, column: Column, arranged: Column) -> Bools:
         The rows that are asked about, in their order: the column itself, or some of it.
     """
     family = condition.family
-    if family is not None and (strays := [row for other, row in column.families.items() if other != family]):
-        row = min(strays)
+    if family is not None and (row := column.stray(family)) is not None:
         seen = column.values[row]
         kind = f"{type(seen).__name__}{' with a time zone' * column.zoned}"
         raise WrongType(
-            f"Column {condition.feature!r} holds {seen!r} ({kind}) at "
-            f"row {row}, which {str(condition)!r} would compare with {with_article(family)}. Convert the column or the "
-            "condition."
+            f"Column {condition.feature!r} holds {seen!r} ({kind}) at row {row}, which {str(condition)!r} would "
+            f"compare with {with_article(family)}. Convert the column or the condition."
         )
     if family is None:
         mask = np.full(len(arranged.values), condition.among is None)

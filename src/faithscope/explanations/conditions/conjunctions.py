@@ -9,6 +9,8 @@ import numpy as np
 
 from faithscope.explanations.base import Explanations
 from faithscope.inputs.array_types import Bools, Ints
+from faithscope.inputs.arrays import to_objects
+from faithscope.inputs.grouping import group
 
 Postings = tuple[Ints, Ints]  # pairs: numbers of conditions, and the rows on which they hold
 Conjunction = tuple[Any, ...]  # its parts, all of them hashable, in one canonical order
@@ -77,6 +79,5 @@ def as_they_come(masks: Iterator[Bools], order: Ints | None) -> Iterator[tuple[i
 
 def number_conjunctions(given: Sequence[Conjunction]) -> tuple[tuple[Conjunction, ...], Ints]:
     """The distinct tuples in order of appearance, and the number of each given tuple."""
-    numbers: dict[Conjunction, int] = {}
-    codes = np.fromiter((numbers.setdefault(parts, len(numbers)) for parts in given), np.int64, len(given))
-    return tuple(numbers), codes
+    codes, first = group([to_objects(given)])
+    return tuple(given[row] for row in first.tolist()), codes

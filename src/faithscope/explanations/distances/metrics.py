@@ -1,7 +1,6 @@
 """Distances between rows: any metric of SciPy's cdist, and Gower's for rows of numbers and categories."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from faithscope.errors import BadInput, WrongType
 from faithscope.inputs.array_types import Array, Floats, Ints
 from faithscope.inputs.checks import check_function, is_real
-from faithscope.inputs.columns import Column, Rows
+from faithscope.inputs.columns import Column
 from faithscope.inputs.missing import is_missing
 from faithscope.words import readable
 
@@ -54,7 +53,7 @@ class Gower:
             learned = len(self.ranges)
             raise BadInput(f"Rows have {len(columns)} features, but this distance was learned on {learned}.")
         pairs = enumerate(zip(columns, self.ranges, strict=True))
-        return [_codes(column) if width is None else _floats(j, column) for j, (column, width) in pairs]
+        return [_codes(column) if width is None else floats(j, column) for j, (column, width) in pairs]
 
     def between(self, a: list[Array], b: list[Array]) -> Floats:
         """Distances of columns that were read, broadcast against each other."""
@@ -98,15 +97,7 @@ def _digest(item: Any) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def numbers_of(X: Any, width: int, names: Sequence[str] | None = None) -> Floats:
-    """Rows as a matrix of numbers, NaN for a missing one, as metrics of numbers need them."""
-    columns = Rows(X, loose=True).measured(names)
-    if len(columns) != width:
-        raise BadInput(f"Rows have {len(columns)} features, but the explanations have {width}: pass the same features.")
-    return np.column_stack([_floats(j, column) for j, column in enumerate(columns)])
-
-
-def _floats(j: int, column: Array) -> Floats:
+def floats(j: int, column: Array) -> Floats:
     """A column as numbers, of which one may miss all; raises if it holds anything else."""
     if column.dtype != object:
         return column.astype(np.float64)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from faithscope.errors import BadInput
-from faithscope.explanations.distances.metrics import Gower, numbers_of, paired, pairwise, to_metric_name
+from faithscope.explanations.distances.metrics import Gower, floats, paired, pairwise, to_metric_name
 from faithscope.inputs.array_types import Array, Bools, Floats, Ints, Names
-from faithscope.inputs.arrays import declared_categories, to_vector
+from faithscope.inputs.arrays import declared_categories
 from faithscope.inputs.columns import Column, Rows
 from faithscope.inputs.dates import Moment, nanoseconds
 from faithscope.inputs.numbers import need_cells, refuse_nonfinite, to_matrix
@@ -56,8 +56,8 @@ def to_metric(metric: Any, rows: Array, categories: Collection[int] = ()) -> Any
     others = rows.dtype == object or len(categories) > 0
     metric = to_metric_name(("gower" if others else "euclidean") if metric is None else metric)
     if isinstance(metric, str) and metric == "gower":
-        columns = _columns(rows)
-        return Gower.fit([column.astype(object) if j in categories else column for j, column in enumerate(columns)])
+        columns = enumerate(_columns(rows))
+        return Gower.fit([column.astype(object) if j in categories else column for j, column in columns])
     if others and not isinstance(metric, Gower):
         raise BadInput(
             f"metric={metric!r} needs complete numbers, and these rows have categories, dates or missing values: use "
@@ -67,9 +67,7 @@ def to_metric(metric: Any, rows: Array, categories: Collection[int] = ()) -> Any
 
 
 def _columns(rows: Array) -> list[Array]:
-    if rows.dtype != object:
-        return list(rows.T)
-    return [Column("", to_vector(column.tolist())).measured for column in rows.T]
+    return [Column("", column).measured for column in rows.T]
 
 
 def all_pairs(metric: Any, a: Read, b: Read) -> Floats:
@@ -113,9 +111,14 @@ class Points:
 
     def sample(self, X: Any) -> Read:
         """The rows of a sample likewise; a table's columns by name, and numbers may be missing."""
+        columns, width = Rows(X, loose=True).measured(self.names), self.rows.shape[1]
         if isinstance(self.metric, Gower):
-            return self.metric.read(Rows(X, loose=True).measured(self.names))
-        return [numbers_of(X, self.rows.shape[1], self.names)]
+            return self.metric.read(columns)
+        if len(columns) != width:
+            raise BadInput(
+                f"Rows have {len(columns)} features, but the explanations have {width}: pass the same features."
+            )
+        return [np.column_stack([floats(j, column) for j, column in enumerate(columns)])]
 
     def complete(self, X: Any) -> Bools:
         """Which rows have a distance to these points: those that miss no number."""

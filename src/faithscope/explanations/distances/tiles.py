@@ -26,7 +26,8 @@ class Near:
     Parameters
     ----------
     centers, rows : (m, d) and (n, d) arrays
-    radii : (m,) array
+    radii : (m,) or (k, m) array
+        Of each center; several per center give a mask each.
     metric : str or callable
         By its name in SciPy, if it has one.
     open : bool
@@ -47,12 +48,10 @@ class Tiles:
     ----------
     near : Near
         A row that misses a number is within no radius.
-    radii : (k, m) array, optional
-        Several radii per center, each of which gives a mask; by default those of `near`.
     """
 
-    def __init__(self, near: Near, radii: Floats | None = None) -> None:
-        self.near, self.radii = near, near.radii[None] if radii is None else radii
+    def __init__(self, near: Near) -> None:
+        self.near, self.radii = near, np.atleast_2d(near.radii)
         self.inside = np.less if near.open else np.less_equal
 
     def masks(self, centers: slice, rows: slice) -> list[Masks]:
@@ -69,13 +68,14 @@ class ProductTiles(Tiles):
     product is farther from 0 than its rounding errors can add up to; other pairs are decided by their distances.
     """
 
-    def __init__(self, near: Near, radii: Floats | None = None) -> None:
-        super().__init__(near, radii)
+    def __init__(self, near: Near) -> None:
+        super().__init__(near)
         complete = near.rows[~np.isnan(near.rows).any(axis=1)]
         middle = complete.mean(axis=0) if len(complete) else np.zeros(near.rows.shape[1])
         a, b = near.centers - middle, near.rows - middle
-        largest = max(np.fmax.reduce(np.abs(part), axis=None, initial=0.0) for part in (a, b, self.radii))
-        unit = 2.0 ** np.ceil(np.log2(largest or 1.0))  # a power of two: dividing by it rounds nothing
+        unit = 2.0 ** np.ceil(
+            np.log2(_largest(a, b, self.radii) or 1.0)
+        )  # a power of two: dividing by it rounds nothing
         a /= unit
         b /= unit
         self.squares = (self.radii / unit) ** 2
@@ -112,7 +112,7 @@ class ProductTiles(Tiles):
         mask = product <= more + doubt
         close = np.flatnonzero(mask != (product < more - doubt))
         if _DOUBTFUL * len(close) > mask.size:
-            return Tiles(self.near, self.radii[[number]]).masks(centers, rows)[0]
+            return super().masks(centers, rows)[number]
         if len(close):
             i, j = np.divmod(close, mask.shape[1])
             near, at = self.near, centers.start + i
@@ -128,12 +128,15 @@ def need_distances(near: Near, rows: int) -> None:
     need(40 * width * (m + rows), asked, "sample rows, or take fewer features")
 
 
-def to_tiles(near: Near, radii: Floats | None = None) -> Tiles:
+def to_tiles(near: Near) -> Tiles:
     """Tiles of pairs, by the fastest way that their metric and their numbers allow."""
-    numbers = (near.centers, near.rows, near.radii if radii is None else radii)
-    largest = max(np.fmax.reduce(np.abs(part), axis=None, initial=0.0) for part in numbers)
-    by_products = near.metric in ("euclidean", "l2") and 1e-150 < largest < 1e150
-    return ProductTiles(near, radii) if by_products else Tiles(near, radii)
+    bounded = 1e-150 < _largest(near.centers, near.rows, near.radii) < 1e150
+    return ProductTiles(near) if bounded and near.metric == "euclidean" else Tiles(near)
+
+
+def _largest(*parts: Floats) -> float:
+    """The largest size of a number in any of these arrays; missing ones do not count."""
+    return max(float(np.fmax.reduce(np.abs(part), axis=None, initial=0.0)) for part in parts)
 
 
 def arranged_masks(near: Callable[[], Near]) -> Callable[[Ints | None], Callable[[int, int], Masks]]:
