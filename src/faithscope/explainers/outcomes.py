@@ -52,7 +52,7 @@ class Outcomes:
         answer = self.model.function("numbers" if self.of_numbers else "labels")(rows)
         if isinstance(self.agreement, Same):
             predictions = to_labels(answer)
-            if not self.told and self.model.gives_numbers(predictions):
+            if not self.told and self.model.gives_numbers(predictions, checked=True):
                 raise BadInput(
                     f"Predictions look continuous, since they hold fractions: {_ADVICE}; or pass labels, such as bins, "
                     "np.digitize(predictions, edges). If fractions are the names of classes, pass agreement=fs.Same()."

@@ -119,11 +119,11 @@ class Model:
         """(n, classes) probabilities; a single column is that of class 1."""
         return of_both_classes(to_outputs(self.function("probabilities")(rows)))
 
-    def gives_numbers(self, answer: Any) -> bool:
-        """Whether its answer is numbers and not labels: see the rule above."""
+    def gives_numbers(self, answer: Any, checked: bool = False) -> bool:
+        """Whether its answer is numbers and not labels: see the rule above; `checked` if `to_labels` gave it."""
         if self.kind is not None:
             return self.kind == "regressor"
-        labels = to_labels(answer)
+        labels = answer if checked else to_labels(answer)
         if labels.dtype == object:
             odd = (label for label in labels if isinstance(label, Number) and not isinstance(label, Integral))
             return any(not isinstance(label, Real | Decimal) or label % 1 != 0 for label in odd)
