@@ -67,6 +67,11 @@ def test_one_discretizer_is_used_where_it_fits_and_the_table_says_where():
         assert named.table()["discretizer"].tolist() == ["Rank()"] * 3 + ["Original()"] * 3
 
 
+def test_what_best_has_for_all_explainers_is_used_where_it_fits():
+    found = fs.compare(TREE, {"path": METHODS["path"], "vectors": importances}, ROWS, discretizer=fs.Best([fs.Sign()]))
+    assert [each.discretizer for each in found.values()] == ["Original()", "Sign()"]
+
+
 def test_best_chooses_on_one_half_and_reports_on_the_other():
     for how in [{"discretizer": fs.Best(), "seed": 3}, {"discretizer": fs.Best(seed=3)}]:
         rng = default_rng(0)

@@ -234,19 +234,17 @@ def compare(
     halving = [each for each in choices.values() if isinstance(each, Best) or getattr(each, "learns", False)]
     evaluations, looked = dict[str, Evaluation](), 0
     for name, sample in samples.items():
-        choice, reported = choices[name], sample
-        known = isinstance(choice, Best) or getattr(choice, "reads_beyond_text", False)
-        if lenient and not known and refusal(choice, sample.explanations) is not None:
-            choice = None  # it was given for all explainers, and is not for this kind of explanation
+        given, reported = choices[name], sample
         if halving:
             half, reported = sample.halves(seed or int(halving[0].seed))
             looked = half.n
-            if isinstance(choice, Best):
-                choice = choice._among(half, confidence)
-            elif getattr(choice, "learns", False):
-                reported = reported.noting((learned_note(choice, looked),))
-            if getattr(choice, "learns", False):
-                choice = half.taught(choice)
+        choice = given._among(half, confidence) if isinstance(given, Best) else given
+        known = getattr(choice, "reads_beyond_text", False)
+        if lenient and not known and refusal(choice, sample.explanations) is not None:
+            choice = None  # it was given for all explainers, and is not for this kind of explanation
+        if getattr(choice, "learns", False):
+            reported = reported.noting((learned_note(choice, looked),) if choice is given else ())
+            choice = half.taught(choice)
         with asker.watch.phase(f"measuring {name}", reported.n):
             options = replace(how, relation=relations[name])
             evaluations[name] = assess(reported, choice, options, name, named[name], by)
