@@ -1,5 +1,6 @@
 """Missing values, new categories and dates: each explainer takes them as values of their own."""
 
+import datetime
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,9 @@ from numpy.random import default_rng
 
 import faithscope as fs
 from explainers.systems import DAY, covered, trees, written
+from faithscope.errors import BadInput
 from faithscope.explainers import Anchors, Lime, TreePath
+from faithscope.explainers.space import Space
 from recorder import Recorder
 
 RNG = default_rng(0)
@@ -118,3 +121,14 @@ def test_dates_are_numbers_and_the_model_gets_dates(dtype, holes):
     assert covered(Anchors(model, rows).explain(rows), rows).diagonal().all()
     values = Lime(model, rows, samples=300).explain(rows[:10]).values
     assert (np.abs(values[:, 0]) > 3 * np.abs(values[:, 1])).all()
+
+
+def test_dates_beyond_nanoseconds_are_read_if_training_has_any():
+    """9999-12-31 stands for "never" in many tables."""
+    never, soon = datetime.datetime(9999, 12, 31), datetime.datetime(2020, 1, 5)
+    known = pd.DataFrame({"until": pd.Series([soon, never], dtype=object), "age": [30, 50]})
+    space = Space.learn(known)
+    assert space.decode(space.encode(known))["until"].tolist() == [soon, never]
+    fine = known.assign(until=pd.to_datetime(["2020-01-05", "2020-02-05"]).astype("datetime64[ns]"))
+    with pytest.raises(BadInput, match="too far from 1970"):
+        Space.learn(fine).encode(known)

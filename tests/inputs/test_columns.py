@@ -92,3 +92,8 @@ def test_tuples_of_a_list_are_rows_and_those_of_an_array_single_values():
     keys = np.empty(2, object)
     keys[:] = pairs
     assert len(Rows(keys, loose=True).names) == 1
+
+
+def test_numpys_own_numbers_among_missing_ones_have_distances():
+    given = np.array([np.True_, None, np.float32(1.5), 1e308], object)
+    np.testing.assert_array_equal(Column("", given).measured, [1.0, np.nan, 1.5, 1e308])

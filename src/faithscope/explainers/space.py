@@ -342,10 +342,13 @@ class Dates:
                 "convert it."
             )
         ticks, each = column.ticks
+        if ticks.dtype == object and "ns" in (self.unit, np.datetime_data(self.dtype)[0]):
+            raise BadInput(
+                f"Column {self.name!r} holds dates too far from 1970 for nanoseconds: convert it, or training."
+            )
         step = max(1, UNITS[self.unit] // each)
-        whole, rest = np.divmod(ticks, step)
-        values = (whole + rest / step) * max(1, each // UNITS[self.unit])
-        return np.where(missing, np.nan, values), self
+        values = (ticks // step + ticks % step / step) * max(1, each // UNITS[self.unit])
+        return np.where(missing, np.nan, values.astype(np.float64)), self
 
     def decode(self, values: Floats) -> Array:
         """Dates of the column's own type, rounded to its precision; of Python objects in their time zone.

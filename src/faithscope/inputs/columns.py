@@ -141,9 +141,11 @@ class Column:
             return self.values.astype(object)
         if self.family != "number":
             return self.values
-        # Integers that no float can hold are infinite.
-        held = [(inf if item > 0 else -inf) if abs(item) > _MOST else item for item in self.exact.tolist()]
-        return np.array(held, np.float64)
+        try:
+            return np.array(self.exact.tolist(), np.float64)
+        except OverflowError:  # integers that no float can hold are infinite
+            known = [(inf if item > 0 else -inf) if abs(item) > _MOST else item for item in self.exact.tolist()]
+            return np.array(known, np.float64)
 
     @cached_property
     def coded(self) -> tuple[Ints, dict[Any, int]]:

@@ -35,14 +35,24 @@ def columns_of_features(transformer: Any) -> tuple[list[str], Columns]:
     Raises if a step is not known to treat every column by itself: that it names a feature after one column does not
     say so, since an imputer may look at other columns of the row.
     """
-    return _matched(transformer, alone=True)
+    names = _names_in(transformer)
+    ahead = [transformer]
+    for part in ahead:  # which grows
+        inner = [*getattr(part, "steps", ()), *getattr(part, "transformers_", getattr(part, "transformer_list", ()))]
+        ahead += [step[1] for step in inner if step[1] is not None and not isinstance(step[1], str)]
+        library, name = known_as(type(part))
+        same = name == "FunctionTransformer" and part.func is None  # what a ColumnTransformer passes through
+        alone = inner or same or name in _ALONE.split()
+        if not alone or library != "sklearn":
+            raise BadInput(f"{name} is not known to make every feature of one column alone.")
+    return names, _origins(transformer, list(range(len(names))), names)
 
 
 def features_of_columns(pipe: Any) -> dict[str, list[str]]:
     """The features that a fitted pipeline makes of each column, in the order of the columns."""
     transformer = _transformer(pipe)
-    features = _names_out(transformer)
-    names, origins = _matched(transformer)
+    features, names = _names_out(transformer), _names_in(transformer)
+    origins = _origins(transformer, list(range(len(names))), names)
     if len(origins) != len(features) or len(set(features)) < len(features):
         raise BadInput(
             f"{type(pipe).__name__} gives two features one name, or names others than its steps make, so columns and "
@@ -92,50 +102,33 @@ def _names_out(transformer: Any, names: Sequence[str] | None = None) -> list[str
         ) from None
 
 
-def _matched(transformer: Any, alone: bool = False) -> tuple[list[str], Columns]:
-    """The columns that a transformer takes, and for each feature the position of its column.
-
-    Parameters
-    ----------
-    alone : bool
-        Whether every step has to be known to make each feature of one column without a look at others.
-    """
-    names = _names_in(transformer)
-
-    def origins(part: Any, inputs: Columns) -> Columns:
-        """The columns of the features that a part makes of inputs, which are made of columns themselves."""
-        if part is None or isinstance(part, str):
-            return [] if part == "drop" else inputs
-        library, name = known_as(type(part))
-        holds_others = any(hasattr(part, each) for each in ("steps", "transformers_", "transformer_list"))
-        same = name == "FunctionTransformer" and part.func is None  # what a ColumnTransformer passes through
-        if alone and not (library == "sklearn" and (holds_others or same or name in _ALONE.split())):
-            raise BadInput(f"{name} is not known to make every feature of one column alone.")
-        if hasattr(part, "steps"):
-            for _, step in part.steps:
-                inputs = origins(step, inputs)
-            return inputs
-        if hasattr(part, "transformers_"):
-            places = part._transformer_to_input_indices  # however its columns were given
-            parts = [(inner, [inputs[j] for j in places[key]]) for key, inner, _ in part.transformers_]
-            return [column for inner, some in parts if some for column in origins(inner, some)]
-        if hasattr(part, "transformer_list"):
-            return [column for _, inner in part.transformer_list for column in origins(inner, inputs)]
-        # A copy that takes any names for its inputs, and writes them into the names of its features.
-        probe, found = copy(part), Columns()
-        vars(probe).pop("feature_names_in_", None)
-        if hasattr(probe, "feature_name_combiner"):  # of a OneHotEncoder; a caller's own may leave the column out
-            probe.feature_name_combiner = "concat"
-        for feature in _names_out(probe, [f"\ue000{place}\ue001" for place in range(len(inputs))]):
-            # A name without a mark may be of any input.
-            columns = sorted({inputs[int(place)] for place in _MARK.findall(feature)} or set(inputs))
-            if len(columns) != 1:
-                mixed = " and ".join(repr(names[column]) for column in columns[:2])
-                raise BadInput(
-                    f"{name} makes features of several columns, such as {mixed}, so their importance is not that of "
-                    f"one column: {_ADVICE}."
-                )
-            found += columns
-        return found
-
-    return names, origins(transformer, list(range(len(names))))
+def _origins(transformer: Any, inputs: Columns, names: list[str]) -> Columns:
+    """The columns of the features that a transformer makes of inputs, which are made of columns themselves."""
+    if transformer is None or isinstance(transformer, str):
+        return [] if transformer == "drop" else inputs
+    if hasattr(transformer, "steps"):
+        for _, step in transformer.steps:
+            inputs = _origins(step, inputs, names)
+        return inputs
+    if hasattr(transformer, "transformers_"):
+        places = transformer._transformer_to_input_indices  # however its columns were given
+        parts = [(part, [inputs[j] for j in places[name]]) for name, part, _ in transformer.transformers_]
+        return [column for part, some in parts if some for column in _origins(part, some, names)]
+    if hasattr(transformer, "transformer_list"):
+        return [column for _, part in transformer.transformer_list for column in _origins(part, inputs, names)]
+    # A copy that takes any names for its inputs, and writes them into the names of its features.
+    probe, origins = copy(transformer), []
+    vars(probe).pop("feature_names_in_", None)
+    if hasattr(probe, "feature_name_combiner"):  # of a OneHotEncoder; a caller's own may leave the column out
+        probe.feature_name_combiner = "concat"
+    for feature in _names_out(probe, [f"\ue000{place}\ue001" for place in range(len(inputs))]):
+        # A name without a mark may be of any input.
+        columns = sorted({inputs[int(place)] for place in _MARK.findall(feature)} or set(inputs))
+        if len(columns) != 1:
+            mixed = " and ".join(repr(names[column]) for column in columns[:2])
+            raise BadInput(
+                f"{type(transformer).__name__} makes features of several columns, such as {mixed}, so their importance "
+                f"is not that of one column: {_ADVICE}."
+            )
+        origins += columns
+    return origins

@@ -7,6 +7,7 @@ import faithscope as fs
 from explainers.reason.models import CLASSIFIERS, NO_MISSING, fitted, inside, table
 from explainers.systems import covered, graded, library, written
 from faithscope.explainers import SufficientReason
+from faithscope.explainers.trees.reading import read_forest
 
 ROWS = 15
 
@@ -49,6 +50,14 @@ def test_a_booster_of_classes_is_read_as_its_model():
     booster = module.train({"objective": "multi:softmax", "num_class": 3}, module.DMatrix(X, y), 10)
     predict = lambda rows: booster.predict(module.DMatrix(rows))  # noqa: E731
     assert_sound(predict, SufficientReason(booster).explain(X[:ROWS]), X[:ROWS])
+
+
+def test_what_xgboost_has_pruned_is_no_leaf():
+    X, y = table()
+    model = library("xgboost").XGBClassifier(n_estimators=5, tree_method="exact", gamma=5.0, n_jobs=1).fit(X, y)
+    leaves = np.unique(model.apply(X)[:, 0])
+    forest = read_forest(model)
+    assert sum(forest.nodes.tree[forest.leaves.node] == 0) == len(leaves) < sum(forest.trees[0].left < 0)
 
 
 def test_only_the_rounds_before_early_stopping_count():

@@ -112,6 +112,14 @@ def test_what_looks_at_several_columns_is_asked_as_a_whole():
         )
 
 
+def test_a_step_that_looks_at_several_columns_is_named_before_one_that_only_lacks_names():
+    rows, labels = people()
+    numbers = rows[["age", "hours"]]
+    model = make_pipeline(FunctionTransformer(), KNNImputer(), trees("histograms")).fit(numbers, labels)
+    message = "KNNImputer is not known to make every feature of one column"
+    refused(BadInput, message, Shap, model, numbers[:10], algorithm="tree")
+
+
 def test_what_a_sparse_matrix_leaves_out_is_missing_to_xgboost():
     xgboost, rng = pytest.importorskip("xgboost"), default_rng(0)
     X = pd.DataFrame({"n": rng.uniform(1, 3, 900), **{name: rng.choice(["no", "yes"], 900) for name in "bc"}})

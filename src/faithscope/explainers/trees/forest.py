@@ -174,6 +174,7 @@ class Forest:
         nodes = self.nodes
         low = np.zeros((len(nodes.left), self.features), self.most.dtype)
         high, missing, at = np.tile(self.most, (len(low), 1)), np.ones(low.shape, bool), nodes.roots
+        reached = np.isin(np.arange(len(low)), at)  # a node that XGBoost has pruned is no leaf, and still has a number
         while len(at := at[nodes.left[at] != at]):
             left, right, asked, place = (part[at] for part in (nodes.left, nodes.right, nodes.feature, nodes.place))
             for box in (low, high, missing):
@@ -183,7 +184,8 @@ class Forest:
             missing[left, asked] &= nodes.missing_left[at]
             missing[right, asked] &= ~nodes.missing_left[at]
             at = np.concatenate([left, right])
-        leaf = np.flatnonzero(nodes.left == np.arange(len(low)))
+            reached[at] = True
+        leaf = np.flatnonzero(reached & (nodes.left == np.arange(len(low))))
         starts = np.searchsorted(nodes.tree[leaf], np.arange(len(nodes.roots)))
         return Leaves(leaf, low[leaf], high[leaf], missing[leaf], nodes.values[leaf], starts)
 
