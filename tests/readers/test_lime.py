@@ -148,3 +148,17 @@ def test_a_class_that_was_not_explained_is_not_taken_for_the_predicted_one(syste
     for given in (objects, [item.as_map() for item in objects]):
         assert np.array_equal(fs.read(given).values, weights(objects, 1))
         refused(BadInput, "did not explain the class that was predicted", fs.read, given, class_index="predicted")
+
+
+@pytest.mark.parametrize(
+    "categories", [["<0", "0<=X<200", ">=200", "none"], ["a", "b=c", "d", "e"], ["=", "b", "c", "d"]]
+)
+def test_a_category_with_an_equality_sign_is_no_part_of_a_name(categories):
+    rng = default_rng(0)
+    X = np.column_stack([rng.normal(size=40), np.arange(40) % 4])
+    explainer = lime_tabular.LimeTabularExplainer(
+        X, feature_names=["amount", "x=status"], categorical_features=[1], categorical_names={1: categories}
+    )
+    model = RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0)
+    objects = [explainer.explain_instance(x, model.predict_proba, num_samples=30) for x in X[:4]]
+    assert fs.read(objects).names == ("amount", "x=status")

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 from numpy.random import default_rng
@@ -47,6 +48,18 @@ def test_what_replaces_a_file_keeps_its_mode(tmp_path, wanted):
     evaluated().to_html(report)
     assert mode(report) == wanted
     assert "what was there" not in report.read_text()
+
+
+def test_what_replaces_a_file_is_never_more_open_than_that(tmp_path, monkeypatch):
+    begun, touch = [], Path.touch
+    monkeypatch.setattr(
+        Path, "touch", lambda path, *args, **known: (touch(path, *args, **known), begun.append(mode(path)))
+    )
+    report = tmp_path / "table.md"
+    write_atomically(report, b"text")
+    report.chmod(0o600)
+    write_atomically(report, b"rows")
+    assert begun == [0o644, 0o600]
 
 
 def test_what_holds_no_rows_is_written_as_the_process_writes(tmp_path):

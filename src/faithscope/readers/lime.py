@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from faithscope.errors import BadInput
 from faithscope.explanations.base import Explanations
 from faithscope.explanations.importances import OWN_CLASSES
+from faithscope.inputs.array_types import Names
 from faithscope.readers.pairs import are_pairs
 from faithscope.readers.tokens import highlighted
 from faithscope.readers.wanted import Wanted, common_names
@@ -34,7 +36,7 @@ def read(rows: Sequence[Any], wanted: Wanted) -> Explanations:
         texts = [([word for word, _ in held], [weight for _, weight in held]) for held in pairs]
         highlights = highlighted(texts, replace(wanted, class_index=None))
         return highlights._with(remarks=(*highlights.remarks, *own))
-    names = common_names("lime", (_names(row.domain_mapper) for row in rows if hasattr(row, "domain_mapper")))
+    names = _names([row.domain_mapper for row in rows if hasattr(row, "domain_mapper")])
     named = [feature for each in explained for pairs in each.values() for feature, _ in pairs]
     width = max(len(names or wanted.features or ()), 1 + max(map(int, named)))
     values = np.zeros((len(rows), width, len(labels[0])))
@@ -58,13 +60,29 @@ def _classes(row: Any) -> int:
     return next((len(each) for each in said if each is not None), 2)
 
 
-def _names(mapper: Any) -> list[str] | None:
-    """The features, without the category of a row that lime may add to their names ("job=clerk"); None if numbered."""
-    names = list(map(str, mapper.feature_names))
-    categories = getattr(mapper, "feature_values", None) or [""] * len(names)
-    pairs = zip(names, categories, strict=True)
-    plain = [name.rpartition("=")[0] or name if value == "True" else name for name, value in pairs]
-    return None if plain == [str(place) for place in range(len(plain))] else plain
+def _names(mappers: Sequence[Any]) -> Names | None:
+    """The features, without the category of a row that lime may add to their names ("job=clerk"); None if numbered.
+
+    A category may hold an equality sign too ("balance=>=200"), so a feature's name is the longest that all rows allow.
+    """
+    rows = []
+    for mapper in mappers:
+        names = list(map(str, mapper.feature_names))
+        values = getattr(mapper, "feature_values", None) or [""] * len(names)
+        rows.append([_possible_names(*pair) for pair in zip(names, values, strict=True)])
+    shared = [set.intersection(*of_rows) for of_rows in zip(*rows, strict=False)]
+    known = []
+    for row in rows:
+        pairs = zip_longest(row, shared, fillvalue=set[str]())
+        plain = [max(possible & common or possible, key=len) for possible, common in pairs]
+        known.append(None if plain == [str(place) for place in range(len(plain))] else plain)
+    return common_names("lime", known)
+
+
+def _possible_names(name: str, value: str) -> set[str]:
+    """All that a feature may be called, of which lime tells this; the value "True" marks one with a category."""
+    signs = [place for place, character in enumerate(name) if character == "=" and place and value == "True"]
+    return {name[:place] for place in signs} or {name}
 
 
 def _labels(rows: Sequence[Any], explained: Sequence[Any], wanted: Wanted) -> tuple[list[list[int]], tuple[str, ...]]:

@@ -45,11 +45,13 @@ def whole_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterat
 @contextmanager
 def _beside(target: Path, new: int) -> Iterator[BinaryIO]:
     temporary = target.with_name(f".{uuid4().hex}.part")
+    old = stat.S_IMODE(target.stat().st_mode) if target.is_file() else None
     try:
-        temporary.touch(new, exist_ok=False)
+        temporary.touch(new if old is None else _PRIVATE, exist_ok=False)  # nobody may open it before its mode is set
         with temporary.open("wb") as file:
-            with suppress(OSError):  # there is no file yet, or the file system has no modes
-                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+            with suppress(OSError):  # a file system without modes
+                if old is not None:
+                    temporary.chmod(old)
             yield file
             file.flush()
             os.fsync(file.fileno())
