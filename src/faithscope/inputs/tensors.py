@@ -9,8 +9,8 @@ from faithscope.inputs.array_types import Array
 
 def is_tensor(values: object) -> bool:
     """Whether this is an array of another library, and no table or column of one."""
-    plain = isinstance(values, np.ndarray | np.generic) or hasattr(values, "to_numpy")
-    return hasattr(values, "__array__") and not plain
+    of_table = hasattr(values, "to_numpy") or hasattr(values, "column_names")
+    return hasattr(values, "__array__") and not (of_table or isinstance(values, np.ndarray | np.generic))
 
 
 def known_as(kind: type) -> tuple[str, str]:

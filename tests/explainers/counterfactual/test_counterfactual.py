@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -268,3 +269,15 @@ def test_of_equally_near_rows_the_same_is_chosen_whatever_rows_are_explained_bes
     explainer = Counterfactual(lambda rows: rows @ weights > level, known, candidates=1)
     alone, beside = (explainer.explain(rows).points for rows in (known[:20], np.vstack([known[:20], far])))
     np.testing.assert_array_equal(alone, beside[:20])
+
+
+def test_an_arrow_table_of_numbers_texts_and_dates_is_explained_as_that_of_pandas_is():
+    rng = default_rng(0)
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(0, 400, 100), "D")
+    X = pd.DataFrame({"a": rng.normal(size=100), "b": rng.choice(["x", "y"], 100), "day": days})
+
+    def positive(rows):
+        return (np.asarray(rows["a"]) > 0).astype(np.int64)
+
+    ours, arrow = (Counterfactual(positive, rows).explain(rows[:20]) for rows in (X, pa.Table.from_pandas(X)))
+    assert [arrow.describe(row) for row in range(len(arrow))] == [ours.describe(row) for row in range(len(ours))]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_PAIRS = 15  # above that, only those that differ are shown
 MANY = 10  # with more pairs, a report shows intervals that hold for all of them together
-NOTHING_KNOWN = Margins(2.0, 2.0)  # of a difference, wherever in [-1, 1] the two brackets lie
+NOTHING_KNOWN = Margins(2.0, 2.0)  # of a difference, wherever in [-1, 1] the two brackets lie (by `Spread`, beyond too)
 
 
 class Apart(NamedTuple):
