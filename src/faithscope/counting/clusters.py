@@ -296,7 +296,9 @@ class Kinds:
         return ratio(np.abs(np.bincount(label, more[cluster] * share)), error)
 
     def totals(self) -> ClusterTotals | None:
-        """Of all rows, whatever their explanations."""
+        """Of all rows, whatever their explanations; None if they are not clustered."""
+        if self.cluster is None:
+            return None
         pairs = parts_left_out(self.everybody.parts)[0]
         chance = None if pairs.silent > 0 else pairs.agreeing / pairs.total
         return ClusterTotals.of(Units(self.each, self.cluster), chance)

@@ -52,25 +52,26 @@ def equality_margins(profile: Profile, method: str, confidence: float) -> Margin
     if known is None or n < 3:  # no row has two others
         return plain
     # Over explanations of 2, 3 and 4 rows, the sums of Tᵏ for k from 0 to 4, with T what they add to n·M̂; and over rows
-    # of larger explanations, the sums of tᵏ, with t how much of T is lost without the row. The same of n·(1 - M̂ - U).
+    # of larger explanations, the sums of tᵏ, with t how much of T is lost without the row.
     columns = profile.others, profile.agreeing, profile.pairs, profile.rows
 
     def drawn(start: int, stop: int) -> Floats:
         others, agreeing, pairs, rows = (column[start:stop] for column in columns)
         added = pairs / np.where(others > 0, others, np.inf)
         lost = added - (pairs - 2 * agreeing) / np.maximum(others - 1.0, 1.0)
-        sums = np.empty((2, len(_DRAWN), _POWERS))
-        for kind, size in enumerate(_DRAWN):
+        sums = np.empty((len(_DRAWN), _POWERS))
+        for size, powers in zip(_DRAWN, sums, strict=True):
             chosen = others == size - 1 if size > 1 else others >= _DRAWN.max()
-            values = (added if size > 1 else lost)[chosen]
-            for side, of_rows in enumerate((values, size - values)):
-                power = rows[chosen] / size
-                for k in range(_POWERS):
-                    sums[side, kind, k] = power.sum()
-                    power *= of_rows
+            values, power = (added if size > 1 else lost)[chosen], rows[chosen] / size
+            for k in range(_POWERS):
+                powers[k] = power.sum()
+                power *= values
         return sums
 
-    agreeing, disagreeing = np.sum(over_chunks(drawn, len(profile.rows), _WIDTH), axis=0)
+    agreeing = np.sum(over_chunks(drawn, len(profile.rows), _WIDTH), axis=0)
+    # The same sums of what they add to n·(1 - M̂ - U).
+    opposite, rest = -np.ones((len(_DRAWN), 1)), -_DRAWN[:, None]
+    disagreeing = np.concatenate([_moved(agreeing, opposite, rest, k) for k in range(_POWERS)], axis=1)
     one = np.ones(len(KAPPAS))
     weights = np.stack([1 + KAPPAS, 1 - KAPPAS**2 / 2 * (n - 1) / (n - 2), one, one])  # of rows with 1, 2, 3, 4… others
     low, high = agreeing[:, 1] @ weights / n, 1 - disagreeing[:, 1] @ weights / n
@@ -82,7 +83,9 @@ def equality_margins(profile: Profile, method: str, confidence: float) -> Margin
         # An explanation of up to four rows is one draw, which adds b T for its N rows: it differs by b T - θ N with θ
         # the mean. Leaving out its rows one by one would count its variance twice.
         center = _DRAWN[:, None] * mean
-        second, third, fourth = (alone * (-mean) ** k + _moved(table, weights, center, k) for k in (2, 3, 4))
+        second, third, fourth = (
+            alone * (-mean) ** k + _moved(table, weights, center, k).sum(axis=0) for k in (2, 3, 4)
+        )
         fourth = np.maximum(fourth, second**2 / n)
         largest = np.where(second > _FLAT * n, 1.0, 0.0)
         spreads = np.stack([largest, second / scale**2, -third / scale**3, fourth / scale**4], axis=1)
@@ -104,7 +107,7 @@ def equality_margins(profile: Profile, method: str, confidence: float) -> Margin
 
 
 def _moved(sums: Floats, weight: Floats, center: Floats, k: int) -> Floats:
-    """The sum of ``(weight T - center)ᵏ`` over all draws, per κ.
+    """The sum of ``(weight T - center)ᵏ`` over the draws of each kind, (m, κs).
 
     Parameters
     ----------
@@ -113,7 +116,7 @@ def _moved(sums: Floats, weight: Floats, center: Floats, k: int) -> Floats:
     weight, center : (m, κs) arrays
     """
     parts = [math.comb(k, j) * sums[:, j, None] * weight**j * (-center) ** (k - j) for j in range(k + 1)]
-    return np.asarray(np.sum(parts, axis=(0, 1)))
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def mcdiarmid(profile: Profile, confidence: float) -> tuple[float, float]:
