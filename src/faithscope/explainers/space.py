@@ -136,7 +136,7 @@ class Space:
     def _places(self, rows: Rows) -> Iterable[int]:
         """The positions of the columns of training, by name; as they are if either table only numbers its columns."""
         names, own = rows.names, self.names
-        if rows.named and len(set(names)) == len(names) and sorted(names) == sorted(own):
+        if rows.named and names != own and len(set(names)) == len(names) and sorted(names) == sorted(own):
             return map(names.index, own)
         nameless = not rows.named or names == own or _only_numbered(names) or _only_numbered(own)
         if nameless and len(names) == len(own):
